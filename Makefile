@@ -1,0 +1,30 @@
+# Each target makes what it needs: a virtual environment and the project in it.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+
+.PHONY: demo test lint bench clean
+
+$(INSTALLED): pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,lint,bench]'
+	touch $@
+
+demo: $(INSTALLED)
+	$(BIN)/fastnoise demo
+
+test: $(INSTALLED)
+	$(BIN)/python -m pytest
+
+lint: $(INSTALLED)
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+bench: $(INSTALLED)
+	$(BIN)/python -m bench.speed
+	$(BIN)/asv run --quick --python=same --show-stderr
+
+clean:
+	rm -rf $(VENV) build *.egg-info .asv .pytest_cache .mypy_cache .ruff_cache

@@ -1,0 +1,1 @@
+"""Numbers from theorems: which staircase is best for which cost."""

@@ -1,0 +1,301 @@
+"""From arguments to kernels: arrays, outputs, rows. Nothing here draws, and nothing is copied whole.
+
+All arguments are checked before a stream is advanced or `out` is touched.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import cache
+from importlib import import_module
+from math import floor, inf, nan
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from fastnoise_kernels.layout import DEEP
+
+from fastnoise import reader
+from fastnoise.rows import Rows, requested_rows
+from fastnoise.stream import Stream, fresh_stream
+from fastnoise.validation import bounds, number, one_of, refusal
+
+if TYPE_CHECKING:
+    from fastnoise.mechanisms.mechanism import Mechanism
+    from fastnoise.release import Release
+
+Array = npt.NDArray[Any]
+
+CHUNK = 1 << 18  # rows that pass through a buffer at once where memory is not a plain array
+EXACT_INTEGERS = 1 << 53
+FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+
+
+class TextbookNoiseWarning(UserWarning):
+    """Float noise added to a float: the low bits of the sum give the data away."""
+
+
+def perturb(
+    mechanism: Mechanism,
+    x: Any,
+    out: Any,
+    stream: Stream | None,
+    rows: Any,
+    clip: Any,
+    grid: float | None,
+    missing: str,
+) -> Any:
+    """See `Mechanism.perturb`."""
+    one_of("nan", missing, "raise", "keep")
+    limits = bounds("clip", clip)
+    _check_stream(stream)
+    release = mechanism._release(grid)
+    data = _as_array(x)
+    if data.dtype.kind in "iu":
+        low, high = (min(max(limit, -EXACT_INTEGERS), EXACT_INTEGERS) for limit in limits)
+        limits = float(low), float(high)
+    result = _result(data, out)
+    chosen = requested_rows(rows, data.size, stream)
+    _refuse_bad_values(data, missing)
+    if grid is None:
+        message = "grid=None: float noise whose low bits give the data away, for simulation only"
+        warnings.warn(message, TextbookNoiseWarning, stacklevel=3)
+    if stream is not None:
+        stream._warn_of_seed()
+    _run(mechanism, release, data, result, stream, chosen, limits)
+    if out is not None or isinstance(x, np.ndarray | list | tuple):
+        return result
+    return result[()] if isinstance(x, np.generic) else float(result)
+
+
+def sample(mechanism: Mechanism, size: Any, dtype: Any, out: Any, stream: Stream | None) -> Any:
+    """See `Mechanism.sample`."""
+    _check_stream(stream)
+    release = mechanism._release(mechanism.grid)
+    kind = np.dtype(np.float64 if dtype is None else dtype)
+    if kind not in FLOATS:
+        raise TypeError(refusal("dtype", dtype, "float64 or float32"))
+    if out is None:
+        result = np.zeros(() if size is None else size, kind)
+    else:
+        kind = kind if dtype is not None else getattr(out, "dtype", kind)
+        shape = np.shape(out) if size is None else np.broadcast_to(0.0, size).shape
+        result = _checked_out(out, shape, kind)
+        result[...] = 0.0
+    _run(mechanism, release, result, result, stream, None, (-inf, inf))
+    return float(result) if size is None and out is None else result
+
+
+def _run(
+    mechanism: Mechanism,
+    release: Release,
+    data: Array,
+    result: Array,
+    stream: Stream | None,
+    rows: Rows | None,
+    limits: tuple[float, float],
+) -> None:
+    """Reserve rows, derive the key of this mechanism and grid, and perturb `data` into `result`."""
+    if data.size == 0:
+        return
+    stream = stream or fresh_stream()
+    rows = rows if rows is not None else Rows(stream._reserve(data.size))
+    key = stream._noise_key(f"{mechanism!r} on grid {release.grid if release.snapped else None}")
+    for source, target in _chunks(data, result):
+        perturb_chunk(release, key, rows, source, target, limits)
+        rows = rows.after(source.size)
+
+
+def perturb_chunk(
+    release: Release,
+    key: bytes,
+    rows: Rows,
+    source: Array,
+    target: Array,
+    limits: tuple[float, float],
+) -> None:
+    """Perturb one contiguous array of floats into another, or into itself."""
+    from fastnoise_kernels.release import perturb_floats
+
+    address = filler_address(release.filler)
+    words = np.frombuffer(key, "<u4")
+    deep = perturb_floats(
+        source.size,
+        address,
+        words,
+        release.law,
+        rows.first,
+        rows.ids,
+        _read_only(source),
+        target,
+        *limits,
+        release.grid,
+        release.whole,
+    )
+    if deep:
+        _perturb_deep_rows(release, key, rows, target, limits)
+
+
+@cache
+def filler_address(name: str) -> int:
+    """Where the compiled filler of a law is, in `fastnoise_kernels.<name>`."""
+    module = import_module(f"fastnoise_kernels.{name}")
+    return int(getattr(module, f"fill_{name}").address)
+
+
+def integer_noise(release: Release, key: bytes, rows: Rows, count: int) -> npt.NDArray[np.int64]:
+    """The noise itself in grid steps, DEEP where it does not fit."""
+    from fastnoise_kernels.release import fill_noise
+
+    noise = np.empty(count, np.int64)
+    words = np.frombuffer(key, "<u4")
+    address = filler_address(release.filler)
+    fill_noise(count, address, words, release.law, rows.first, rows.ids, noise)
+    return noise
+
+
+def _perturb_deep_rows(
+    release: Release, key: bytes, rows: Rows, target: Array, limits: tuple[float, float]
+) -> None:
+    """Rows whose noise needs more than 62 bits, which kernels leave as they are: in big integers.
+
+    At most once in e**1024 rows of any mechanism; it is here so that no tail is ever cut off.
+    """
+    for start in range(0, target.size, CHUNK):
+        part = target[start : start + CHUNK]
+        left = rows.after(start)
+        for i in np.flatnonzero(integer_noise(release, key, left, part.size) == DEEP):
+            noise = reader.noise(release.law, key, left.row(int(i)))
+            part[i] = _exact_sum(float(part[i]), noise, release, limits)
+
+
+def _exact_sum(value: float, noise: int, release: Release, limits: tuple[float, float]) -> float:
+    if value != value:
+        return nan
+    value = min(max(value, limits[0]), limits[1])
+    grid, point = Fraction(release.grid), Fraction(value)
+    if abs(value) < release.whole:
+        point = grid * floor(point / grid + Fraction(1, 2))
+    total = point + noise * grid
+    try:
+        return float(total)
+    except OverflowError:
+        return inf if total > 0 else -inf
+
+
+def _chunks(data: Array, result: Array) -> Iterator[tuple[Array, Array]]:
+    """`data` and `result` in C order: whole if they are plain arrays, else through buffers."""
+    if _is_plain(data) and _is_plain(result) and data.dtype == result.dtype:
+        yield data.reshape(-1), result.reshape(-1)
+        return
+    kind = result.dtype.newbyteorder("=")
+    buffers = np.nditer(
+        [data, result],
+        flags=["external_loop", "buffered", "delay_bufalloc"],
+        op_flags=[["readonly", "contig"], ["writeonly", "contig"]],
+        op_dtypes=[kind, kind],
+        order="C",
+        casting="unsafe",
+        buffersize=CHUNK,
+    )
+    with buffers:
+        buffers.reset()
+        yield from buffers
+
+
+def _is_plain(array: Array) -> bool:
+    return array.flags.c_contiguous and array.flags.aligned and array.dtype.isnative
+
+
+def _read_only(array: Array) -> Array:
+    """Kernels are compiled for read-only input, which is what many containers hand out."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def _check_stream(stream: Any) -> None:
+    if stream is not None and not isinstance(stream, Stream):
+        raise TypeError(refusal("stream", stream, "a fastnoise.Stream or None"))
+
+
+def _as_array(x: Any) -> Array:
+    allowed = "numbers: a scalar, a list or a NumPy array of float64, float32 or integers"
+    if isinstance(x, np.ndarray | np.generic | list | tuple):
+        try:
+            data = np.asarray(x)
+        except ValueError:
+            raise ValueError(refusal("x", x, allowed)) from None
+    elif isinstance(x, Integral):
+        number("x", x, allowed)
+        data = np.asarray(max(-EXACT_INTEGERS, min(int(x), EXACT_INTEGERS)))
+    else:
+        data = np.asarray(number("x", x, allowed))
+    if isinstance(x, np.ma.MaskedArray):
+        raise TypeError(f"x must be {allowed}, not a masked array: fill it with NaN first")
+    if data.dtype.kind not in "iu" and data.dtype.newbyteorder("=") not in FLOATS:
+        raise TypeError(f"x must be {allowed}, not {data.dtype}")
+    return data
+
+
+def _result(data: Array, out: Any) -> Array:
+    kind = data.dtype if data.dtype.kind == "f" else np.dtype(np.float64)
+    if out is None:
+        return np.empty_like(data, kind, subok=False)
+    result = _checked_out(out, data.shape, kind)
+    same = result.__array_interface__ == data.__array_interface__
+    if not same and np.shares_memory(data, result):
+        raise ValueError("out must be x itself or share no memory with it: they overlap in part")
+    return result
+
+
+def _checked_out(out: Any, shape: tuple[int, ...], kind: np.dtype[Any]) -> Array:
+    if not isinstance(out, np.ndarray):
+        raise TypeError(refusal("out", out, "a NumPy array"))
+    if out.dtype != kind:
+        raise TypeError(f"out must have dtype {kind}, not {out.dtype}")
+    if out.shape != shape:
+        raise ValueError(f"out must have shape {shape}, not {out.shape}")
+    if not out.flags.writeable:
+        raise ValueError("out must be writeable, not read-only")
+    if any(stride == 0 and length > 1 for stride, length in zip(out.strides, shape, strict=True)):
+        raise ValueError("out must not repeat its own elements (a stride of 0)")
+    return out
+
+
+def _refuse_bad_values(data: Array, missing: str) -> None:
+    if data.dtype.kind != "f" or data.size == 0:
+        return
+    from fastnoise_kernels.release import count_bad
+
+    keep = missing == "keep"
+    parts = (source for source, _ in _chunks(data, data)) if _is_plain(data) else _buffers(data)
+    bad = sum(count_bad(part.size, _read_only(part), keep) for part in parts)
+    if bad:
+        what = "infinite" if keep else "NaN or infinite"
+        help_ = "drop them" if keep else 'drop or fill them, or pass nan="keep" to let NaN through'
+        where, value = _first_bad(data, keep)
+        raise ValueError(
+            f"x has {bad} {what} value{'s' if bad > 1 else ''}, the first {value} at {where}: {help_}"
+        )
+
+
+def _buffers(data: Array) -> Iterator[Array]:
+    kind = data.dtype.newbyteorder("=")
+    flags = ["external_loop", "buffered"]
+    yield from np.nditer(data, flags, ["readonly", "contig"], kind, order="C", buffersize=CHUNK)
+
+
+def _first_bad(data: Array, keep: bool) -> tuple[str, float]:
+    done = 0
+    for part in _buffers(data):
+        bad = np.isinf(part) if keep else ~np.isfinite(part)
+        if bad.any():
+            flat = done + int(bad.argmax())
+            index = tuple(int(i) for i in np.unravel_index(flat, data.shape))
+            return f"index {index[0] if len(index) == 1 else index}", float(data[index])
+        done += part.size
+    raise AssertionError("a bad value was counted and is gone: x changed during the call")

@@ -1,0 +1,1 @@
+"""Mechanisms: one short file per family."""

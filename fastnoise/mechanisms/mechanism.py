@@ -1,0 +1,112 @@
+"""What every mechanism can do with data."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from fastnoise import dispatch
+from fastnoise.release import Release
+from fastnoise.stream import Stream
+from fastnoise.validation import number, power_of_two, refusal
+
+
+@dataclass(frozen=True)
+class Privacy:
+    """What a release of one array promises: (epsilon, delta)-DP between neighbours.
+
+    >>> import fastnoise as fn
+    >>> fn.Staircase(epsilon=0.5, sensitivity=2.0).privacy
+    Privacy(epsilon=0.5, delta=0.0, adjacency='element', sensitivity=2.0, lipschitz=None)
+    """
+
+    epsilon: float
+    delta: float
+    adjacency: str
+    sensitivity: float
+    lipschitz: float | None
+
+    def at(self, distance: float) -> float:
+        """The epsilon between inputs `distance` apart.
+
+        Staircases pay for each sensitivity begun, Lipschitz mechanisms in proportion.
+
+        >>> import fastnoise as fn
+        >>> fn.Staircase(epsilon=0.5, sensitivity=2.0).privacy.at(2.1)
+        1.0
+        """
+        apart = number("distance", distance)
+        if not (apart >= 0):
+            raise ValueError(refusal("distance", distance, "a number from 0 up"))
+        if self.lipschitz is not None or math.isinf(apart):
+            return apart * (self.lipschitz or self.epsilon)
+        return self.epsilon * math.ceil(Fraction(apart) / Fraction(self.sensitivity))
+
+
+class Mechanism:
+    """An immutable value: parameters, mathematics, guarantee. It holds no random state."""
+
+    @property
+    def grid(self) -> float:
+        """The power of two that `perturb` snaps to unless told otherwise."""
+        raise TypeError(f"{type(self).__name__} has no grid")
+
+    def _release(self, grid: float | None) -> Release:
+        raise TypeError(f"{type(self).__name__} cannot be released")
+
+    def _chosen_grid(self, grid: Any) -> float | None:
+        if isinstance(grid, str) and grid == "auto":
+            return self.grid
+        return None if grid is None else power_of_two("grid", grid)
+
+    def perturb(
+        self,
+        x: Any,
+        *,
+        out: Any = None,
+        stream: Stream | None = None,
+        rows: Any = None,
+        clip: tuple[float, float] | None = None,
+        grid: float | str | None = "auto",
+        nan: str = "raise",
+    ) -> Any:
+        """`x` with noise on every element: same shape, same dtype, same container.
+
+        Clips `x` to `clip`, snaps it to the grid with exact round-half-up, adds noise that is a
+        whole number of grid steps, and rounds the exact sum once. Integers are clamped to +-2**53
+        and become float64; float32 is computed in float64 and cast once; a list becomes an array.
+
+        out: where to put the result; `out=x` works in place.
+        stream: repeatable noise; without one, every call draws 256 fresh bits.
+        rows: the absolute rows of `stream` to use, each once, instead of its next ones.
+        clip: (low, high), clamps before the noise.
+        grid: a power of two, "auto" for `self.grid`, or None for textbook float noise and addition,
+            whose low bits give `x` away: for simulation only.
+        nan: "raise", or "keep" to let NaN through as NaN; it uses up its row like any other value.
+
+        >>> import fastnoise as fn, numpy as np
+        >>> noisy = fn.Staircase(epsilon=1.0).perturb(np.arange(4.0))
+        >>> noisy.shape, noisy.dtype
+        ((4,), dtype('float64'))
+        """
+        return dispatch.perturb(self, x, out, stream, rows, clip, self._chosen_grid(grid), nan)
+
+    def sample(
+        self,
+        size: int | tuple[int, ...] | None = None,
+        *,
+        dtype: Any = None,
+        out: Any = None,
+        stream: Stream | None = None,
+    ) -> Any:
+        """The noise alone, exactly as `perturb` adds it; a float if `size` is None.
+
+        dtype: float64, the default, or float32.
+
+        >>> import fastnoise as fn
+        >>> fn.Staircase(epsilon=1.0).sample((2, 3)).shape
+        (2, 3)
+        """
+        return dispatch.sample(self, size, dtype, out, stream)

@@ -1,0 +1,102 @@
+"""What is released: a power-of-two grid, an integer law on it, and the sensitivity that covers both.
+
+Snapping moves two inputs that are D apart to grid points at most ceil(D / grid) steps apart, so the
+integer law is built for that many steps (spec: grid release). What is added to the data is then an
+exact integer draw, and only its sum with the snapped data is ever rounded.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
+from fractions import Fraction
+from functools import lru_cache
+from math import ceil, frexp, ldexp
+
+from fastnoise.tables import Law, staircase_law
+from fastnoise.validation import refusal
+
+STEPS_BITS = 20  # grid steps a sensitivity: E|noise| grows by less than 2**-19
+MEAN_BITS = 17  # grid steps a mean of |noise|
+MOST_BITS = 57  # noise of a few sensitivities must fit 62 bits
+SCALE_BITS = 51  # sensitivity / epsilon stays below 2**52 steps
+TEXTBOOK_BITS = 20  # how much finer the noise of grid=None is
+EXPONENTS = range(-1000, 900)  # of a grid: everything computed from it is a normal float
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """A law in grid steps, the filler that draws it, and the grid."""
+
+    filler: str
+    law: Law
+    grid: float
+    snapped: bool = True
+
+    @property
+    def whole(self) -> float:
+        """Where floats are on the grid by themselves; nothing is snapped in textbook noise."""
+        return ldexp(self.grid, 52) if self.snapped else 0.0
+
+
+@lru_cache(maxsize=256)
+def staircase_grid(epsilon: float, sensitivity: float, gamma: float) -> float:
+    """Fine beside the sensitivity and beside E|noise|, as far as 64-bit integers allow."""
+    return _grid(sensitivity, _staircase_bits(epsilon, gamma))
+
+
+@lru_cache(maxsize=256)
+def staircase_release(
+    epsilon: float, sensitivity: float, gamma: float, grid: float | None
+) -> Release:
+    """The staircase on a grid; without one, textbook noise on a scale too fine to matter."""
+    if grid is None:
+        finest = _finest_bits(epsilon)
+        bits = min(_staircase_bits(epsilon, gamma) + TEXTBOOK_BITS, finest)
+        steps, unit = 1 << bits, ldexp(sensitivity, -bits)
+    else:
+        steps, unit = steps_across(epsilon, sensitivity, grid), grid
+    radius = max(1, round(Fraction(gamma or 1.0) * steps))
+    return Release("staircase", staircase_law(epsilon, steps, radius), unit, grid is not None)
+
+
+def steps_across(epsilon: float, sensitivity: float, grid: float) -> int:
+    """How many grid steps two neighbouring inputs can be apart once they are snapped."""
+    steps = ceil(Fraction(sensitivity) / Fraction(grid))
+    if steps > min(1 << (MOST_BITS + 1), Fraction(epsilon) * (1 << (SCALE_BITS + 1))):
+        allowed = (
+            f"coarse enough for 64-bit integers: sensitivity {sensitivity!r} may have at most "
+            f"2**{MOST_BITS + 1} steps, and sensitivity / epsilon 2**{SCALE_BITS + 1}"
+        )
+        raise ValueError(refusal("grid", grid, allowed))
+    return steps
+
+
+def _grid(sensitivity: float, bits: int) -> float:
+    exponent = frexp(sensitivity)[1] - 1 - bits
+    if exponent not in EXPONENTS:
+        allowed = "a number whose grid is a normal float: about 1e-280 to 1e280"
+        raise ValueError(refusal("sensitivity", sensitivity, allowed))
+    return ldexp(1.0, exponent)
+
+
+def _finest_bits(epsilon: float) -> int:
+    finest = min(MOST_BITS, SCALE_BITS - 1 + frexp(epsilon)[1])
+    if finest < 0:
+        raise ValueError(refusal("epsilon", epsilon, f"at least 2**-{SCALE_BITS} to be released"))
+    return finest
+
+
+def _staircase_bits(epsilon: float, gamma: float) -> int:
+    mean_exponent = frexp(_mean_over_sensitivity(epsilon, gamma or 1.0))[1] - 1
+    return min(max(STEPS_BITS, MEAN_BITS - mean_exponent), _finest_bits(epsilon))
+
+
+def _mean_over_sensitivity(epsilon: float, gamma: float) -> float:
+    """E|X| / D = (g**2 + s) / 2g, in decimal: the grid is the same on every machine."""
+    context = Context(prec=40, Emin=MIN_EMIN, Emax=MAX_EMAX)
+    b = context.exp(-Decimal(epsilon))
+    q = context.divide(b, context.subtract(1, b))
+    g = context.add(Decimal(gamma), q)
+    s = context.multiply(q, context.add(1, q))
+    return float(context.divide(context.add(context.multiply(g, g), s), context.multiply(2, g)))

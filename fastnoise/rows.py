@@ -1,0 +1,76 @@
+"""Which rows of a stream an array uses: consecutive ones, or a list of ids."""
+
+from __future__ import annotations
+
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from fastnoise.stream import ROWS, Stream
+from fastnoise.validation import refusal
+
+Ids = npt.NDArray[np.int64]
+
+
+def _read_only(ids: Ids) -> Ids:
+    """Kernels are compiled for read-only ids; the caller's own array stays as it is."""
+    ids = ids.view()
+    ids.flags.writeable = False
+    return ids
+
+
+_NO_IDS = _read_only(np.empty(0, np.int64))
+
+
+class Rows(NamedTuple):
+    """Rows first, first + 1, ..., or those of `ids` where `first` is -1."""
+
+    first: int
+    ids: Ids = _NO_IDS
+
+    def after(self, done: int) -> Rows:
+        """The rows that are left when `done` are used."""
+        return Rows(-1, self.ids[done:]) if self.first < 0 else Rows(self.first + done)
+
+    def row(self, i: int) -> int:
+        return int(self.ids[i]) if self.first < 0 else self.first + i
+
+
+def requested_rows(rows: Any, count: int, stream: Stream | None) -> Rows | None:
+    """The rows that the caller names for `count` draws; None for the stream's next ones."""
+    if rows is None:
+        return None
+    if stream is None:
+        raise ValueError("rows needs a stream: rows of which noise? Pass stream=")
+    if isinstance(rows, range) and rows.step == 1 and len(rows) and rows[0] >= 0:
+        if rows[-1] >= ROWS:
+            raise ValueError(refusal("rows", rows, "row numbers below 2**63"))
+        found = Rows(rows[0])
+        size = len(rows)
+    else:
+        found = Rows(-1, _checked_ids(rows))
+        size = found.ids.size
+    if size != count:
+        raise ValueError(f"rows must have one id a draw, {count} in all, not {size}")
+    return found
+
+
+def _checked_ids(rows: Any) -> Ids:
+    allowed = "distinct integers from 0 to 2**63 - 1"
+    try:
+        ids = np.asarray(rows).reshape(-1)
+    except (ValueError, OverflowError):
+        raise TypeError(refusal("rows", rows, allowed)) from None
+    if ids.size and ids.dtype.kind not in "iu":
+        raise TypeError(refusal("rows", rows, allowed))
+    if ids.size and (int(ids.min()) < 0 or int(ids.max()) >= ROWS):
+        raise ValueError(refusal("rows", rows, allowed))
+    ids = np.ascontiguousarray(ids, np.int64)
+    if not np.all(ids[1:] > ids[:-1]):
+        ordered = np.sort(ids)
+        repeated = ordered[1:][ordered[1:] == ordered[:-1]]
+        if repeated.size:
+            raise ValueError(f"rows must be {allowed}: {int(repeated[0])} stands there twice")
+    return _read_only(ids)

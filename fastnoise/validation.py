@@ -1,0 +1,82 @@
+"""Every wording of a bad-argument error: the argument, the value, what is allowed.
+
+Comparisons are written so that NaN fails them: `not (value > 0)`, never `value <= 0`.
+"""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+SHOWN = 80  # characters of a value that a message repeats
+
+
+def refusal(name: str, value: object, allowed: str) -> str:
+    text = repr(value)
+    text = text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
+    return f"{name} must be {allowed}, not {text}"
+
+
+def number(name: str, value: Any, allowed: str = "a real number") -> float:
+    """`value` as a float; bools, strings, complex numbers and arrays are not numbers here."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
+        raise TypeError(refusal(name, value, allowed))
+    try:
+        return float(value)
+    except OverflowError:
+        raise ValueError(refusal(name, value, allowed)) from None
+
+
+def positive(name: str, value: Any) -> float:
+    allowed = "a positive finite number"
+    result = number(name, value, allowed)
+    if not (0 < result < math.inf):
+        raise ValueError(refusal(name, value, allowed))
+    return result
+
+
+def fraction(name: str, value: Any) -> float:
+    allowed = "a number in [0, 1]"
+    result = number(name, value, allowed)
+    if not (0 <= result <= 1):
+        raise ValueError(refusal(name, value, allowed))
+    return result
+
+
+def whole(name: str, value: Any, low: int, high: int) -> int:
+    """An integer in [low, high)."""
+    allowed = f"an integer in [{low}, {high})" if high < 1 << 53 else f"an integer from {low} up"
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Integral):
+        raise TypeError(refusal(name, value, allowed))
+    if not (low <= value < high):
+        raise ValueError(refusal(name, value, allowed))
+    return int(value)
+
+
+def bounds(name: str, value: Any) -> tuple[float, float]:
+    """(low, high) to clip to; None is no clipping."""
+    if value is None:
+        return -math.inf, math.inf
+    allowed = "a pair (low, high) of numbers with low <= high"
+    if not isinstance(value, tuple | list) or len(value) != 2:
+        raise TypeError(refusal(name, value, allowed))
+    low, high = (number(name, bound, allowed) for bound in value)
+    if not (low <= high):
+        raise ValueError(refusal(name, value, allowed))
+    return low, high
+
+
+def one_of(name: str, value: Any, *choices: str) -> None:
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(refusal(name, value, " or ".join(f'"{choice}"' for choice in choices)))
+
+
+def power_of_two(name: str, value: Any) -> float:
+    allowed = 'a power of two, "auto" or None'
+    result = number(name, value, allowed)
+    if not (0 < result < math.inf) or math.frexp(result)[0] != 0.5:
+        raise ValueError(refusal(name, value, allowed))
+    return result

@@ -1,0 +1,136 @@
+"""Safe release: clip, snap to the grid, add integer noise, round once.
+
+The exact sum of two grid points is rounded to the nearest float64, ties to even, and cast to the
+output's type: post-processing of the exact sum, so the guarantee of the integers carries over.
+"""
+
+import math
+
+import numpy as np
+from numba import types
+from numba.extending import intrinsic
+
+from fastnoise_kernels.jit import call_filler, inner, kernel
+from fastnoise_kernels.layout import DEEP
+
+TILE = 1024  # rows: words, noise and data of a tile stay in the first-level cache
+ROOM = 256 + 16  # a filler may write whole groups from the start of a batch
+EXACT_FLOAT = 1 << 53
+
+
+@intrinsic
+def float_bits(typing, value):
+    def codegen(context, builder, signature, arguments):
+        return builder.bitcast(arguments[0], context.get_value_type(types.int64))
+
+    return types.int64(types.float64), codegen
+
+
+@intrinsic
+def float_of_bits(typing, bits):
+    def codegen(context, builder, signature, arguments):
+        return builder.bitcast(arguments[0], context.get_value_type(types.float64))
+
+    return types.float64(types.int64), codegen
+
+
+@inner
+def snap(value, low, high, grid, inverse, whole):
+    """Clip, then round half up to the grid, exactly; `whole` and beyond, floats lie on it.
+
+    floor(t + 0.5) would round 0.49999999999999994 up; t - floor(t) loses nothing where it matters.
+    """
+    value = low if value < low else value
+    value = high if value > high else value
+    steps = value * inverse
+    floor = math.floor(steps)
+    floor += 1.0 if steps - floor >= 0.5 else 0.0
+    return floor * grid if abs(value) < whole else value
+
+
+@inner
+def two_sum(a, b):
+    """a + b rounded, and what rounding lost (Knuth)."""
+    total = a + b
+    b_part = total - a
+    return total, (a - (total - b_part)) + (b - b_part)
+
+
+@inner
+def add_exactly(point, noise, grid):
+    """point + noise * grid rounded once, for noise of more than 53 bits.
+
+    Three exact floats are added by rounding the two small ones to odd (Boldo & Melquiond 2008).
+    """
+    low = noise & 1023  # what is left has at most 53 significant bits below 2**62
+    total, lost = two_sum(point, np.float64(noise - low) * grid)
+    rest, error = two_sum(lost, np.float64(low) * grid)
+    bits = float_bits(rest)
+    if error != 0.0 and bits & 1 == 0:
+        rest = float_of_bits(bits + 1 if (error > 0.0) == (rest > 0.0) else bits - 1)
+    return total + rest
+
+
+@inner
+def canonical(value):
+    """One NaN for all: a payload would tell inputs apart."""
+    return value if value == value else np.nan
+
+
+@kernel
+def perturb_floats(start, stop, filler, key, law, first, ids, x, out, low, high, grid, whole):  # fmt: skip # noqa: E501
+    """out = x + noise for rows start .. stop; counts the rows left for the Python layer (DEEP)."""
+    noise = np.empty(TILE + ROOM, np.int64)
+    inverse = 1.0 / grid
+    deep = 0
+    at = start
+    while at < stop:
+        if first < 0:
+            n = min(TILE, stop - at)
+            lead = call_filler(filler, key, law, -1, ids[at:], n, noise)
+        else:
+            # Tiles end where batches do, so that only the first one computes a batch in vain.
+            n = min(TILE - (first + at) % TILE, stop - at)
+            lead = call_filler(filler, key, law, first + at, ids, n, noise)
+        tile = noise[lead : lead + n]
+        widest = np.int64(0)
+        for i in range(n):
+            widest |= tile[i] ^ (tile[i] >> 63)
+        if widest < EXACT_FLOAT:
+            for i in range(n):
+                point = snap(np.float64(x[at + i]), low, high, grid, inverse, whole)
+                out[at + i] = canonical(point + np.float64(tile[i]) * grid)
+        else:
+            for i in range(n):
+                point = snap(np.float64(x[at + i]), low, high, grid, inverse, whole)
+                if tile[i] == DEEP:
+                    deep += 1
+                    out[at + i] = x[at + i]
+                else:
+                    out[at + i] = canonical(add_exactly(point, tile[i], grid))
+        at += n
+    return deep
+
+
+@kernel
+def fill_noise(start, stop, filler, key, law, first, ids, out):
+    """The integer noise itself, DEEP included."""
+    noise = np.empty(TILE + ROOM, np.int64)
+    at = start
+    while at < stop:
+        n = min(TILE, stop - at)
+        row = -1 if first < 0 else first + at
+        lead = call_filler(filler, key, law, row, ids[at:] if first < 0 else ids, n, noise)
+        out[at : at + n] = noise[lead : lead + n]
+        at += n
+    return 0
+
+
+@kernel
+def count_bad(start, stop, x, keep_nan):
+    """How many values are infinite, or NaN unless those are kept."""
+    bad = 0
+    for i in range(start, stop):
+        finite = x[i] - x[i] == 0.0
+        bad += not (finite or (keep_nan and x[i] != x[i]))
+    return bad

@@ -1,0 +1,296 @@
+"""The integer staircase: a level from exact tables, then a uniform place on that level.
+
+Level 0 is the top step, the integers -(r - 1) .. r - 1; level k >= 1 is the `steps` integers on
+either side at distance r + (k - 1) * steps and beyond. A level's integers are equally likely.
+
+`draw` is the definition: noise as a function of the words of a row. The tile loops compute the same
+for rows that need no care, and leave the rest (a tie with a threshold, a biased bounded integer, a
+restart: about one row in 4,000) to it.
+"""
+
+import numpy as np
+from llvmlite import ir
+from numba import carray, types
+from numba.extending import intrinsic
+
+from fastnoise_kernels import lanes
+from fastnoise_kernels.chacha import BATCH, fill_words, fill_words_of, row_words
+from fastnoise_kernels.jit import filler, inner
+from fastnoise_kernels.layout import (
+    DEEP,
+    DEEPEST,
+    DIGIT_BITS,
+    DIGIT_CELLS,
+    DIGIT_LEVELS,
+    DIGIT_RESTART,
+    DIGIT_THRESHOLDS,
+    HEAD_BITS,
+    HEAD_CELLS,
+    HEAD_LEVELS,
+    HEAD_PASSED,
+    HEAD_RESTART,
+    HEAD_THRESHOLDS,
+    LIMBS,
+    RADIUS,
+    STEPS,
+    WORDS,
+)
+
+LOW = np.uint64(0xFFFFFFFF)
+HALF = np.uint64(32)
+ENOUGH_WORDS = 18  # two own words and two blocks of extra ones: more is needed once in 10**9 rows
+OUT_OF_WORDS = -1
+
+
+@intrinsic
+def product_high(typing, a, b):
+    """The upper 64 bits of a 64 x 64 bit product."""
+
+    def codegen(context, builder, signature, arguments):
+        wide = ir.IntType(128)
+        a, b = (builder.zext(argument, wide) for argument in arguments)
+        high = builder.lshr(builder.mul(a, b), ir.Constant(wide, 64))
+        return builder.trunc(high, lanes.I64)
+
+    return types.uint64(types.uint64, types.uint64), codegen
+
+
+@inner
+def whole_modulo(width):
+    """2**64 modulo `width`."""
+    return (np.uint64(0) - width) % width
+
+
+@inner
+def look_up(coin, law, bits_at, cells_at, limbs_at, words, used):
+    """The entry that 32-bit `coin` picks, and how many words have been used: more after a tie."""
+    bits = law[bits_at]
+    cell_index = coin >> (HALF - bits)
+    packed = law[law[cells_at] + (cell_index >> np.uint64(1))]
+    cell = (packed >> (HALF * (cell_index & np.uint64(1)))) & LOW
+    alias = cell & ((np.uint64(1) << bits) - np.uint64(1))
+    coin = (coin << bits) & LOW
+    threshold = cell - alias
+    if coin != threshold:
+        return (cell_index if coin < threshold else alias), used
+    limb = law[limbs_at] + cell_index * law[LIMBS]
+    for i in range(law[LIMBS]):
+        if used == len(words):
+            return alias, OUT_OF_WORDS
+        if words[used] != law[limb + np.uint64(i)]:
+            return (cell_index if words[used] < law[limb + np.uint64(i)] else alias), used + 1
+        used += 1
+    return alias, used
+
+
+@inner
+def draw(law, words):
+    """The noise that `words` (a row's own, then its extra ones) give, and how many were used.
+
+    OUT_OF_WORDS: the row needs a longer array. Noise beyond 64-bit integers comes back as DEEP.
+    """
+    used = np.int64(law[WORDS])
+    beyond = np.uint64(0)  # levels passed by restarts
+    head = words[0] >> HALF
+    while True:
+        entry, used = look_up(head, law, HEAD_BITS, HEAD_CELLS, HEAD_THRESHOLDS, words, used)
+        if used == OUT_OF_WORDS:
+            return 0, OUT_OF_WORDS
+        if entry == law[HEAD_RESTART]:
+            beyond += law[HEAD_PASSED]
+            if beyond > law[DEEPEST]:
+                return DEEP, used
+        elif entry > 0 or beyond == 0:
+            break
+        if used == len(words):
+            return 0, OUT_OF_WORDS
+        head = words[used] >> HALF
+        used += 1
+    if law[WORDS] == 2 and entry > 0:
+        coin = words[0] & LOW
+        while True:
+            digit, used = look_up(coin, law, DIGIT_BITS, DIGIT_CELLS, DIGIT_THRESHOLDS, words, used)
+            if used == OUT_OF_WORDS:
+                return 0, OUT_OF_WORDS
+            if digit != law[DIGIT_RESTART]:
+                break
+            beyond += law[HEAD_LEVELS] * law[DIGIT_LEVELS]
+            if beyond > law[DEEPEST]:
+                return DEEP, used
+            if used == len(words):
+                return 0, OUT_OF_WORDS
+            coin = words[used] >> HALF
+            used += 1
+        beyond += digit * law[HEAD_LEVELS]
+    if entry > 0 and beyond + entry > law[DEEPEST]:
+        return DEEP, used
+    width = law[RADIUS] * np.uint64(2) - np.uint64(1) if entry == 0 else law[STEPS] * np.uint64(2)
+    if law[WORDS] == 1:
+        product = (words[0] & LOW) * width
+        place = product >> HALF
+        biased = product & LOW < (np.uint64(1) << HALF) % width
+    else:
+        place = product_high(words[1], width)
+        biased = words[1] * width < whole_modulo(width)
+    while biased:
+        if used == len(words):
+            return 0, OUT_OF_WORDS
+        place = product_high(words[used], width)
+        biased = words[used] * width < whole_modulo(width)
+        used += 1
+    return place_on_level(np.int64(beyond + entry), np.int64(place), law), used
+
+
+@inner
+def place_on_level(level, place, law):
+    radius, steps = np.int64(law[RADIUS]), np.int64(law[STEPS])
+    if level == 0:
+        return place - (radius - 1)
+    distance = radius + (level - 1) * steps
+    return distance + place if place < steps else -(distance + place - steps)
+
+
+@inner
+def draw_row(key, row, law):
+    size = ENOUGH_WORDS
+    while True:
+        words = np.empty(size, np.uint64)
+        row_words(key, row, 2 * np.int64(law[WORDS]), words)
+        noise, used = draw(law, words)
+        if used != OUT_OF_WORDS:
+            return noise
+        size *= 2
+
+
+def _pick(builder, cells, coin, bits):
+    """`look_up` for sixteen coins: their entries, and a mask of ties."""
+    index = coin >> builder.sub(ir.Constant(lanes.I32, 32), bits)
+    rest = coin << bits
+    cell = lanes.gather(builder, cells, index)
+    leading = builder.shl(ir.Constant(lanes.I32, -1), bits)
+    threshold = cell & leading
+    entry = (rest < threshold).where(index, cell & builder.not_(leading))
+    return entry, rest.equals(threshold)
+
+
+@intrinsic
+def sixteen_rows(typing, words, offset, cells, digit_cells, sizes, noise, at):
+    """`draw` for a group of sixteen rows; the mask that comes back marks those that need care.
+
+    `sizes` of one-word rows: head bits, restart entry, steps, radius, and what a whole range leaves
+    modulo the width of the top step and of a level, the measure of bias in a bounded integer
+    (Lemire 2019). Two-word rows: also digit bits, digit restart, head levels, deepest level.
+    """
+    one_word = len(sizes) == 6
+
+    def codegen(context, builder, signature, arguments):
+        def data(i):
+            return context.make_array(signature.args[i])(context, builder, arguments[i]).data
+
+        def word(i):
+            where = builder.add(arguments[1], ir.Constant(lanes.I64, lanes.LANES * i))
+            return lanes.load(builder, data(0), where, lanes.LANES_32)
+
+        def size(i):
+            return builder.extract_value(arguments[4], i)
+
+        def short(i):
+            return builder.trunc(size(i), lanes.I32)
+
+        def by_level(top, side):
+            return is_top.where(lanes.broadcast(builder, top, lanes.LANES_64), side)
+
+        steps, radius, one = size(2), size(3), ir.Constant(lanes.I64, 1)
+        entry, careful = _pick(builder, data(2), word(1), short(0))
+        careful |= entry.equals(short(1))
+        is_top = entry.equals(0)
+        width = by_level(builder.sub(builder.shl(radius, one), one), builder.shl(steps, one))
+        rest = by_level(size(4), size(5))
+        below = (entry - 1).widened()
+        if one_word:
+            product = word(0).widened() * width
+            place = product >> 32
+            careful |= (product & 0xFFFFFFFF) < rest
+        else:
+            uniform = word(2).widened() | word(3).widened() << 32
+            place = uniform.high_product(width)
+            careful |= uniform * width < rest
+            digit, tie = _pick(builder, data(3), word(0), short(6))
+            below += digit.widened() * size(8)
+            careful |= tie | digit.equals(short(7)) | ~(is_top | (below < size(9)))
+        outer = below * steps + radius + place
+        signed = (place < steps).where(outer, steps - outer)
+        lanes.store(is_top.where(place - radius + 1, signed), data(5), arguments[6])
+        return careful.bits()
+
+    integer = types.int64
+    return types.uint32(words, integer, cells, digit_cells, sizes, noise, integer), codegen
+
+
+@inner
+def redraw(careful, group, key, law, first, ids, lead, total, noise):
+    """Draw the rows of a group that its mask marks one by one."""
+    for lane in range(16):
+        at = group * 16 + lane
+        if (careful >> lane) & 1 and lead <= at < total:
+            row = ids[at] if first < 0 else first - lead + at
+            noise[at] = draw_row(key, row, law)
+
+
+@inner
+def table_cells(law, cells_at):
+    return law[np.int64(law[cells_at]) :].view(np.uint32)
+
+
+@inner
+def one_word_rows(key, law, first, ids, lead, total, words, noise):
+    steps, radius = law[STEPS], law[RADIUS]
+    rest_top = (np.uint64(1) << HALF) % (radius * np.uint64(2) - np.uint64(1))
+    rest_side = (np.uint64(1) << HALF) % (steps * np.uint64(2))
+    sizes = (law[HEAD_BITS], law[HEAD_RESTART], steps, radius, rest_top, rest_side)
+    cells = table_cells(law, HEAD_CELLS)
+    for group in range((total + 15) // 16):
+        careful = sixteen_rows(words, 32 * group, cells, cells, sizes, noise, 16 * group)
+        if careful:
+            redraw(careful, group, key, law, first, ids, lead, total, noise)
+
+
+@inner
+def two_word_rows(key, law, first, ids, lead, total, words, noise):
+    steps, radius = law[STEPS], law[RADIUS]
+    sizes = (
+        law[HEAD_BITS],
+        law[HEAD_RESTART],
+        steps,
+        radius,
+        whole_modulo(radius * np.uint64(2) - np.uint64(1)),
+        whole_modulo(steps * np.uint64(2)),
+        law[DIGIT_BITS],
+        law[DIGIT_RESTART],
+        law[HEAD_LEVELS],
+        law[DEEPEST],
+    )
+    cells, digit_cells = table_cells(law, HEAD_CELLS), table_cells(law, DIGIT_CELLS)
+    for group in range((total + 15) // 16):
+        careful = sixteen_rows(words, 64 * group, cells, digit_cells, sizes, noise, 16 * group)
+        if careful:
+            redraw(careful, group, key, law, first, ids, lead, total, noise)
+
+
+@filler
+def fill_staircase(key_at, law_at, law_size, first, ids_at, n, noise_at):
+    key, law, ids = carray(key_at, 8), carray(law_at, law_size), carray(ids_at, n)
+    width = 2 * np.int64(law[WORDS])
+    words = np.empty((n + 2 * BATCH) * width, np.uint32)
+    if first < 0:
+        lead = 0
+        fill_words_of(key, ids, width, words)
+    else:
+        lead = fill_words(key, first, n, width, words)
+    total = lead + n
+    noise = carray(noise_at, total + 16)
+    if width == 2:
+        one_word_rows(key, law, first, ids, lead, total, words, noise)
+    else:
+        two_word_rows(key, law, first, ids, lead, total, words, noise)
+    return lead
