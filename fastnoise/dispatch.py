@@ -1,4 +1,4 @@
-"""From arguments to kernels: arrays, outputs, rows. Nothing here draws, and nothing is copied whole.
+"""From arguments to kernels: arrays, outputs, rows. Nothing here draws or copies an array whole.
 
 All arguments are checked before a stream is advanced or `out` is touched.
 """
@@ -192,7 +192,7 @@ def _chunks(data: Array, result: Array) -> Iterator[tuple[Array, Array]]:
         yield data.reshape(-1), result.reshape(-1)
         return
     kind = result.dtype.newbyteorder("=")
-    buffers = np.nditer(
+    buffers = np.nditer(  # type: ignore[call-overload]  # numpy's stubs misspell "contig"
         [data, result],
         flags=["external_loop", "buffered", "delay_bufalloc"],
         op_flags=[["readonly", "contig"], ["writeonly", "contig"]],
@@ -276,17 +276,16 @@ def _refuse_bad_values(data: Array, missing: str) -> None:
     bad = sum(count_bad(part.size, _read_only(part), keep) for part in parts)
     if bad:
         what = "infinite" if keep else "NaN or infinite"
-        help_ = "drop them" if keep else 'drop or fill them, or pass nan="keep" to let NaN through'
+        cure = "drop them" if keep else 'drop or fill them, or pass nan="keep" to let NaN through'
         where, value = _first_bad(data, keep)
-        raise ValueError(
-            f"x has {bad} {what} value{'s' if bad > 1 else ''}, the first {value} at {where}: {help_}"
-        )
+        count = f"{bad} {what} value{'s' if bad > 1 else ''}"
+        raise ValueError(f"x has {count}, the first {value} at {where}: {cure}")
 
 
 def _buffers(data: Array) -> Iterator[Array]:
     kind = data.dtype.newbyteorder("=")
     flags = ["external_loop", "buffered"]
-    yield from np.nditer(data, flags, ["readonly", "contig"], kind, order="C", buffersize=CHUNK)
+    yield from np.nditer(data, flags, ["readonly", "contig"], kind, order="C", buffersize=CHUNK)  # type: ignore[call-overload]
 
 
 def _first_bad(data: Array, keep: bool) -> tuple[str, float]:

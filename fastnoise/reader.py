@@ -110,23 +110,29 @@ def bounded(width: int, word: int, bits: int, words: Iterator[int]) -> int:
     return word * width >> bits
 
 
+def digit(law: Law, coin: int, words: Iterator[int]) -> int:
+    """How far down, beyond what the head says."""
+    table, restarts = Table.digit(law), 0
+    entry = table.pick(coin, words)
+    while entry == int(law[layout.DIGIT_RESTART]):
+        restarts += 1
+        entry = table.pick(next(words) >> 32, words)
+    return restarts * int(law[layout.DIGIT_LEVELS]) + entry
+
+
 def draw(law: Law, words: Iterator[int]) -> int:
     """The staircase noise that a row's words give, in grid steps, of any size."""
     own = [next(words) for _ in range(int(law[layout.WORDS]))]
-    levels = int(law[layout.HEAD_LEVELS])
-    head, beyond = Table.head(law), 0
-    entry = head.pick(own[0] >> 32, words)
-    while entry == int(law[layout.HEAD_RESTART]) or (entry == 0 and beyond > 0):
-        beyond += int(law[layout.HEAD_PASSED]) if entry else 0
-        entry = head.pick(next(words) >> 32, words)
-    if len(own) == 2 and entry > 0:
-        table = Table.digit(law)
-        digit = table.pick(own[0] & MASK_32, words)
-        while digit == int(law[layout.DIGIT_RESTART]):
-            beyond += levels * int(law[layout.DIGIT_LEVELS])
-            digit = table.pick(next(words) >> 32, words)
-        beyond += levels * digit
-    level, steps, radius = beyond + entry, int(law[layout.STEPS]), int(law[layout.RADIUS])
+    laps, last = int(law[layout.LAPS]), int(law[layout.HEAD_LAST])
+    head = Table.head(law)
+    level = head.pick(own[0] >> 32, words)
+    while laps and level == last:
+        level = head.pick(next(words) >> 32, words)
+    if laps and level > 0:
+        level += int(law[layout.HEAD_LEVELS]) * digit(law, own[0] & MASK_32, words)
+    elif level == last:
+        level += digit(law, next(words) >> 32, words)
+    steps, radius = int(law[layout.STEPS]), int(law[layout.RADIUS])
     width = 2 * steps if level else 2 * radius - 1
     word, bits = (own[0] & MASK_32, 32) if len(own) == 1 else (own[1], 64)
     place = bounded(width, word, bits, words)

@@ -1,4 +1,4 @@
-"""What is released: a power-of-two grid, an integer law on it, and the sensitivity that covers both.
+"""What is released: a power-of-two grid, an integer law on it, the sensitivity that covers both.
 
 Snapping moves two inputs that are D apart to grid points at most ceil(D / grid) steps apart, so the
 integer law is built for that many steps (spec: grid release). What is added to the data is then an
@@ -63,7 +63,7 @@ def staircase_release(
 def steps_across(epsilon: float, sensitivity: float, grid: float) -> int:
     """How many grid steps two neighbouring inputs can be apart once they are snapped."""
     steps = ceil(Fraction(sensitivity) / Fraction(grid))
-    if steps > min(1 << (MOST_BITS + 1), Fraction(epsilon) * (1 << (SCALE_BITS + 1))):
+    if steps > 1 << (MOST_BITS + 1) or steps > Fraction(epsilon) * (1 << (SCALE_BITS + 1)):
         allowed = (
             f"coarse enough for 64-bit integers: sensitivity {sensitivity!r} may have at most "
             f"2**{MOST_BITS + 1} steps, and sensitivity / epsilon 2**{SCALE_BITS + 1}"

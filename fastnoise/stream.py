@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import io
 import os
 import threading
 import warnings
@@ -103,9 +104,18 @@ class Stream:
 
         nbytes = whole("nbytes", nbytes, 0, ROWS)
         batches = -(-nbytes // (4 * BATCH))
-        words = np.empty(batches * BATCH, "<u4")
-        keystream(batches, np.frombuffer(self._key, "<u4"), np.uint64(0), words, grain=BATCH)
-        return words.tobytes()[:nbytes]
+        if batches == 0:
+            return b""
+        # The kernel writes where the bytes will stay: one pass over memory, not two.
+        room = io.BytesIO()
+        room.seek(4 * BATCH * batches - 1)
+        room.write(b"\0")
+        with room.getbuffer() as memory:
+            words = np.frombuffer(memory, "<u4")
+            keystream(batches, np.frombuffer(self._key, "<u4"), np.uint64(0), words, grain=BATCH)
+            del words
+        room.truncate(nbytes)
+        return room.getvalue()
 
     def _noise_key(self, purpose: str) -> bytes:
         """The key of one mechanism on one grid: two mechanisms never share noise."""
@@ -128,8 +138,8 @@ class Stream:
     def _warn_of_seed(self) -> None:
         if self._seed_warnings == []:
             message = (
-                "noise from Stream(seed) protects nobody who can guess the seed; for real data pass "
-                "no stream, or Stream.from_key(secrets.token_bytes(32))"
+                "noise from Stream(seed) protects nobody once the seed is guessed; for real data "
+                "pass no stream, or Stream.from_key(secrets.token_bytes(32))"
             )
             warnings.warn(message, InsecureStreamWarning, stacklevel=4)
             self._seed_warnings.append(message)

@@ -27,6 +27,7 @@ SHORT_REACH = 8
 HEAD_ENTRIES = 1 << 11  # 8 KiB of cells: a quarter of a first-level cache
 LONG_HEAD_ENTRIES = 1 << 12
 DIGIT_ENTRIES = 1 << 13
+TAIL_ENTRIES = 1 << 6
 MAX_LIMBS = 64  # an epsilon above 2,800 is drawn as a smaller one: still private
 
 
@@ -43,29 +44,26 @@ def exp_above(epsilon: float, times: int, bits: int) -> Fraction:
 def staircase_law(epsilon: float, steps: int, radius: int) -> Law:
     """The integer staircase of sensitivity `steps` and r = `radius`, epsilon-DP as drawn."""
     reach = min(ceil(REACH / epsilon), HEAD_ENTRIES - 2)
-    if reach * epsilon >= SHORT_REACH:
-        limbs = _limbs(epsilon, reach)
-        head = _restarting_head(epsilon, steps, radius, reach, limbs)
-        digits = [1 << (32 + 64 * limbs), 0]
-        passed, digit_restart = reach, layout.NO_ENTRY
-    else:
+    laps = reach * epsilon < SHORT_REACH
+    if laps:
         reach = LONG_HEAD_ENTRIES - 2
         count = min(ceil(REACH / (reach * epsilon)), DIGIT_ENTRIES - 1)
-        limbs = _limbs(epsilon, reach + count)
-        head, digits = _head_and_digits(epsilon, steps, radius, reach, count, limbs)
-        passed, digit_restart = 0, count
-    narrow = passed and 2 * steps < 1 << 32
+    else:
+        count = min(reach, TAIL_ENTRIES - 1)
+    limbs = _limbs(epsilon, reach + count if laps else reach)
+    build = _head_and_laps if laps else _head_and_tail
+    head, digits = build(epsilon, steps, radius, reach, count, limbs)
     header = {
-        layout.WORDS: 1 if narrow else 2,
+        layout.WORDS: 2 if laps or 2 * steps >= 1 << 32 else 1,
         layout.STEPS: steps,
         layout.RADIUS: radius,
         layout.LIMBS: limbs,
         layout.DEEPEST: (layout.DEEP_STEPS - radius) // steps,
         layout.HEAD_LEVELS: reach,
-        layout.HEAD_RESTART: reach + 1,
-        layout.HEAD_PASSED: passed,
-        layout.DIGIT_LEVELS: len(digits) - 1,
-        layout.DIGIT_RESTART: digit_restart,
+        layout.HEAD_LAST: reach + 1,
+        layout.LAPS: int(laps),
+        layout.DIGIT_LEVELS: count,
+        layout.DIGIT_RESTART: count,
     }
     return _assemble(header, head, digits, limbs)
 
@@ -84,54 +82,65 @@ def _falling(first: int, ratio: Fraction, count: int) -> list[int]:
     return weights
 
 
-def _restarting_head(epsilon: float, steps: int, radius: int, levels: int, limbs: int) -> list[int]:
-    """Weights of the top step, of levels 1 .. `levels`, and of a restart beyond them.
+def _restarting(ratio: Fraction, count: int, whole: int) -> list[int]:
+    """`count` falling weights and that of a restart: a geometric law without end.
 
-    A restart redraws a level below `levels` more, so level `levels` + 1 has the weight of a restart
-    times that of level 1 among the levels: `slack` is taken from level 1 until that is enough.
+    The entry after the last has the weight of a restart times that of the first: `slack` is taken
+    from the first until that is enough.
     """
-    whole = 1 << (32 + 64 * limbs)
-    least = Fraction(1 << 160, whole)  # matters only where MAX_LIMBS does
-    b = max(exp_above(epsilon, 1, 32 + 64 * limbs + 64), least)
-    top_share = Fraction(2 * radius - 1, 2 * steps) / b  # weight of the top step beside level 1
-    slack = levels + 2
+    slack = count + 2
     while True:
-        first = int(whole / (top_share + 1 / (1 - b))) - slack
-        top = int(first * top_share)
-        below = _falling(first, b, levels)
-        restart = whole - top - sum(below)
-        if restart * first >= b * below[-1] * (whole - top):
-            return [top, *below, restart]
+        first = int(whole * (1 - ratio)) - slack
+        weights = _falling(first, ratio, count)
+        restart = whole - sum(weights)
+        if restart * first >= ratio * weights[-1] * whole:
+            return [*weights, restart]
         slack *= 2
 
 
-def _head_and_digits(
+def _head_and_tail(
+    epsilon: float, steps: int, radius: int, levels: int, count: int, limbs: int
+) -> tuple[list[int], list[int]]:
+    """Weights of the top step, of levels 1 .. `levels` and of all beyond; and how far beyond."""
+    whole = 1 << (32 + 64 * limbs)
+    least = Fraction(1 << 160, whole)  # matters only where MAX_LIMBS does
+    b = max(exp_above(epsilon, 1, 32 + 64 * limbs + 64), least)
+    tail = _restarting(b, count, whole)
+    share = Fraction(2 * radius - 1, 2 * steps) / b  # weight of the top step beside level 1
+    slack = levels + 2
+    while True:
+        # Take the slack from the larger of the two: a unit of the smaller stands for many.
+        if share >= 1:
+            top = int(whole * share / (share + 1 / (1 - b))) - slack
+            first = ceil(top / share)
+        else:
+            first = int(whole / (share + 1 / (1 - b))) - slack
+            top = int(first * share)
+        below = _falling(first, b, levels)
+        beyond = whole - top - sum(below)
+        if beyond * tail[0] >= b * below[-1] * whole:
+            return [top, *below, beyond], tail
+        slack *= 2
+
+
+def _head_and_laps(
     epsilon: float, steps: int, radius: int, levels: int, count: int, limbs: int
 ) -> tuple[list[int], list[int]]:
     """For small epsilon: level = 1 + low + levels * high, two independent geometric digits.
 
     The head holds the top step, the low digit and the weight that rounding left over, which redraws
-    it; the high digit has `count` entries and a restart beyond them. Where the low digit wraps
-    around, the ratio of the high one makes up for what rounding added below.
+    it. Where the low digit wraps around, the ratio of the high one makes up for what rounding added
+    below.
     """
     whole = 1 << (32 + 64 * limbs)
     bits = 32 + 64 * limbs + 64
-    b = exp_above(epsilon, 1, bits)
-    lap = exp_above(epsilon, levels, bits)
-    top_share = Fraction(2 * radius - 1, 2 * steps) / b
-    first = int(whole * (1 - b) / (1 - lap) / (1 + (1 - b) * top_share)) - levels
+    b, lap = exp_above(epsilon, 1, bits), exp_above(epsilon, levels, bits)
+    share = Fraction(2 * radius - 1, 2 * steps) / b
+    first = int(whole * (1 - b) / (1 - lap) / (1 + (1 - b) * share)) - levels
     low = _falling(first, b, levels)
-    ratio = b * low[-1] / low[0]
-    slack = count + 2
-    while True:
-        first_high = int(whole * (1 - ratio)) - slack
-        high = _falling(first_high, ratio, count)
-        restart = whole - sum(high)
-        if restart * first_high >= ratio * high[-1] * whole:
-            break
-        slack *= 2
-    top = int(Fraction(first * first_high, whole) * top_share)
-    return [top, *low, whole - top - sum(low)], [*high, restart]
+    high = _restarting(b * low[-1] / low[0], count, whole)
+    top = int(Fraction(first * high[0], whole) * share)
+    return [top, *low, whole - top - sum(low)], high
 
 
 def alias_cells(weights: Sequence[int], bits: int, limbs: int) -> tuple[list[int], list[int]]:

@@ -51,9 +51,10 @@ def whole(name: str, value: Any, low: int, high: int) -> int:
     allowed = f"an integer in [{low}, {high})" if high < 1 << 53 else f"an integer from {low} up"
     if isinstance(value, bool | np.bool_) or not isinstance(value, Integral):
         raise TypeError(refusal(name, value, allowed))
-    if not (low <= value < high):
+    result = int(value)
+    if not (low <= result < high):
         raise ValueError(refusal(name, value, allowed))
-    return int(value)
+    return result
 
 
 def bounds(name: str, value: Any) -> tuple[float, float]:

@@ -25,6 +25,11 @@ GRID = list(itertools.product(EPSILONS, GAMMAS))
 ULP = 2.0**-52
 
 
+def near(value, rel):
+    """pytest.approx without its default absolute tolerance, which would hide small numbers."""
+    return pytest.approx(value, rel=rel, abs=0.0)
+
+
 def law_of(epsilon, gamma, sensitivity=1.0):
     """The law of a number gamma, or of the best gamma for the cost that a string names."""
     if isinstance(gamma, str):
@@ -215,8 +220,17 @@ def probes(law):
     rng = np.random.default_rng(20)
     d, edge = law.sensitivity, (law.gamma or 1.0) * law.sensitivity
     bulk, far = rng.exponential(d / law.epsilon, 4), rng.uniform(0.0, 650.0, 4) * d / law.epsilon
-    near = [edge * (1 - 1e-9), edge, edge * (1 + 1e-9), d, 3.0 * d, d + edge, 1e-12 * d, 0.4 * edge]
-    x = np.concatenate([rng.uniform(0.0, 3.0 * d, 4), bulk, far, near])
+    beside = [
+        edge * (1 - 1e-9),
+        edge,
+        edge * (1 + 1e-9),
+        d,
+        3.0 * d,
+        d + edge,
+        1e-12 * d,
+        0.4 * edge,
+    ]
+    x = np.concatenate([rng.uniform(0.0, 3.0 * d, 4), bulk, far, beside])
     return np.concatenate([x, -x])
 
 
@@ -235,16 +249,16 @@ def test_staircase__density_and_tails_against_mpmath(epsilon, gamma, sensitivity
 
 
 @pytest.mark.parametrize("sensitivity", [1.0, 0.3])
-@pytest.mark.parametrize(("epsilon", "gamma"), GRID)
+@pytest.mark.parametrize(("epsilon", "gamma"), [*GRID, (1.0, 1e-9), (5.0, 1e-9)])
 def test_staircase__quantiles_against_mpmath(epsilon, gamma, sensitivity):
     law = law_of(epsilon, gamma, sensitivity)
     exact = Exact(law)
     rng = np.random.default_rng(21)
-    p = np.concatenate([rng.uniform(0, 0.5, 6), 10 ** rng.uniform(-290, -1, 6), [0.499999, 1e-3]])
+    p = np.concatenate([rng.uniform(0, 0.5, 6), 10 ** rng.uniform(-290, -1, 6), [0.499999, 0.4999]])
     for tail, lower, upper in zip(p.tolist(), law.ppf(p), law.isf(p), strict=True):
         radius = exact.radius(2 * mp.mpf(tail))
-        # one ulp of p moves x by this many of its own
-        condition = float(tail / (radius * exact.pdf(radius)))
+        # one ulp of p, or of 1/2 - p where that is smaller, moves x by so many of its own
+        condition = float(min(tail, 0.5 - tail) / (radius * exact.pdf(radius)))
         allowed = 1e-14 + 4.0 * ULP * condition
         assert relative_error(-lower, radius) < allowed
         assert relative_error(upper, radius) < allowed
@@ -355,11 +369,11 @@ def test_staircase__density_ratio_within_epsilon(epsilon, gamma):
     shift[::3] = rng.choice([-sensitivity, sensitivity], shift[::3].size)
     y = x + shift
     # the sum rounds: keep the pairs that are neighbours exactly
-    near = [abs(Fraction(u) - Fraction(v)) <= sensitivity for u, v in zip(x, y, strict=True)]
-    x, y = x[near], y[near]
+    exact = [abs(Fraction(u) - Fraction(v)) <= sensitivity for u, v in zip(x, y, strict=True)]
+    x, y = x[exact], y[exact]
     assert len(x) > 3000
     assert np.all(law.pdf(x) <= math.exp(epsilon) * law.pdf(y) * (1.0 + 1e-12))
-    assert np.max(law.logpdf(x) - law.logpdf(y)) == pytest.approx(epsilon, rel=1e-12)
+    assert np.max(law.logpdf(x) - law.logpdf(y)) == near(epsilon, 1e-12)
 
 
 @pytest.mark.parametrize("epsilon", [1e-6, 0.1, 1.0, 3.0, 10.0, 50.0])
@@ -382,12 +396,12 @@ def test_staircase__dominating_gamma_beats_laplace_for_a_callable(epsilon):
 @pytest.mark.parametrize("m", [1, 2, 3, 10])
 def test_staircase__small_epsilon(m):
     expected = 0.5 - (1.25e-9 if m == 1 else 1e-8 / 12.0)
-    assert optimal_gamma(1e-8, 1.0, m) == pytest.approx(expected, rel=1e-15)
+    assert optimal_gamma(1e-8, 1.0, m) == near(expected, 1e-15)
 
 
 def test_staircase__large_epsilon():
-    assert optimal_gamma(100.0, 1.0, "l1") == pytest.approx(math.exp(-50.0), rel=1e-14)
-    assert optimal_gamma(100.0, 1.0, "l2") == pytest.approx(math.exp(-100 / 3) / 2 ** (1 / 3))
+    assert optimal_gamma(100.0, 1.0, "l1") == near(math.exp(-50.0), 1e-14)
+    assert optimal_gamma(100.0, 1.0, "l2") == near(math.exp(-100 / 3) / 2 ** (1 / 3), 1e-13)
     # never 0, which is gamma 1: E|X| would jump from nothing to half a sensitivity
     assert 0.0 < optimal_gamma(1e6, 1.0, "l1") < 1e-300
     assert 0.0 < heuristic_gamma(1e6) < 1e-300
@@ -410,18 +424,17 @@ def test_staircase__gamma_does_not_depend_on_the_machine():
 @pytest.mark.parametrize("epsilon", [0.001, 0.03, 1.0, 7.0, 40.0, 100.0])
 def test_staircase__callable_agrees_with_the_power(epsilon, m):
     gamma = optimal_gamma(epsilon, 0.3, lambda x: np.abs(x) ** m)
-    assert gamma == pytest.approx(optimal_gamma(epsilon, 0.3, m), abs=1e-10, rel=1e-8)
+    assert abs(gamma - optimal_gamma(epsilon, 0.3, m)) < 1e-10
+    assert gamma == near(optimal_gamma(epsilon, 0.3, m), 1e-8)
     law = law_of(epsilon, gamma, 0.3)
-    assert law.expected_cost(lambda x: np.abs(x) ** m) == pytest.approx(law.moment(m), rel=1e-12)
+    assert law.expected_cost(lambda x: np.abs(x) ** m) == near(law.moment(m), 1e-12)
 
 
 @pytest.mark.parametrize(("epsilon", "gamma"), [(0.01, 0.5), (1.0, 0.2), (100.0, "l1")])
 def test_staircase__callable_agrees_with_a_real_power(epsilon, gamma):
     law = law_of(epsilon, gamma, 3.0)
     for m in (0.5, 1.5):
-        assert law.expected_cost(lambda x, m=m: abs(x) ** m) == pytest.approx(
-            law.moment(m), rel=1e-12
-        )
+        assert law.expected_cost(lambda x, m=m: abs(x) ** m) == near(law.moment(m), 1e-12)
 
 
 def test_staircase__scalar_and_array_callables_agree():
@@ -431,8 +444,8 @@ def test_staircase__scalar_and_array_callables_agree():
     assert scalar == pytest.approx(shifted, abs=1e-9)
     law = law_of(0.2, scalar, 2.0)
     expected = law.expected_cost(scalar_log1p)
-    assert law.expected_cost(np.log1p) == pytest.approx(expected, rel=1e-14)
-    assert law.expected_cost(lambda x: np.log1p(x) - 3.0) == pytest.approx(expected - 3.0, 1e-13)
+    assert law.expected_cost(np.log1p) == near(expected, 1e-14)
+    assert law.expected_cost(lambda x: np.log1p(x) - 3.0) == near(expected - 3.0, 1e-13)
 
 
 @pytest.mark.parametrize(("epsilon", "threshold"), [(0.01, 12.34), (1.0, 2.3), (10.0, 0.07)])
@@ -442,40 +455,40 @@ def test_staircase__jump_of_a_cost_is_found(epsilon, threshold):
     assert gamma == pytest.approx(threshold % 1.0, abs=1e-9)
     law = law_of(epsilon, 0.4)
     expected = law.expected_cost(lambda x: float(abs(x) > threshold))
-    assert expected == pytest.approx(2.0 * law.sf(threshold), rel=1e-12)
+    assert expected == near(2.0 * law.sf(threshold), 1e-12)
 
 
 def test_staircase__cost_that_starts_far_out():
     law = law_of(1.0, 0.4)
     dead = law.expected_cost(lambda x: max(0.0, abs(x) - 100.0))
-    assert dead == pytest.approx(math.exp(-100.0) * law.moment(1), rel=1e-12)
+    assert dead == near(math.exp(-100.0) * law.moment(1), 1e-12)
     assert law.expected_cost(lambda x: 7.0) == 7.0
 
 
 @pytest.mark.parametrize(
     ("cost", "words"),
     [
-        (np.cosh, "grows too fast"),
-        (math.cosh, "grows too fast"),
-        (lambda x: math.exp(x * x), "must be finite"),
-        (lambda x: np.exp(x * x), "must be finite"),
-        (lambda x: math.nan, "must be finite"),
-        (np.log, "must be finite"),
+        (np.cosh, "growing slower"),
+        (math.cosh, "growing slower"),
+        (lambda x: math.exp(x * x), "finite"),
+        (lambda x: np.exp(x * x), "finite"),
+        (lambda x: math.nan, "finite"),
+        (np.log, "finite"),
         (lambda x: -abs(x), "non-decreasing"),
         (np.sin, "non-decreasing"),
-        (lambda x: 3.0, "constant"),
-        (lambda x: np.abs(x) + 1e-6 * np.cos(1e9 * x), "rough|non-decreasing"),
+        (lambda x: 3.0, "increasing"),
+        (lambda x: np.abs(x) + 1e-6 * np.cos(1e9 * x), "smooth|non-decreasing"),
     ],
 )
 def test_staircase__impossible_cost_is_refused(cost, words):
-    with pytest.raises(ValueError, match=f"cost.*({words})"):
+    with pytest.raises(ValueError, match=f"cost.* must be .*({words}).*, not"):
         optimal_gamma(1.0, 1.0, cost)
 
 
 def test_staircase__callable_needs_a_moderate_epsilon():
-    with pytest.raises(ValueError, match=r"epsilon is 0\.0005.*0\.001.*cost.*gamma"):
+    with pytest.raises(ValueError, match=r"epsilon must be .*0\.001.*cost.*gamma.*not 0\.0005"):
         optimal_gamma(0.0005, 1.0, abs)
-    with pytest.raises(ValueError, match=r"epsilon is 0\.0005.*0\.001.*cost.*moment"):
+    with pytest.raises(ValueError, match=r"epsilon must be .*0\.001.*cost.*moment.*not 0\.0005"):
         law_of(0.0005, 0.5).expected_cost(abs)
 
 
@@ -535,10 +548,15 @@ def test_staircase__tradeoff_shape(epsilon, gamma):
 # --- SciPy's manners ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("epsilon", [1e-300, 1e-8, 1.0, 100.0, 1000.0, 1e4])
 @pytest.mark.parametrize("gamma", GAMMAS)
-@pytest.mark.parametrize("sensitivity", [1e-200, 1.0, 1e200])
-def test_staircase__extremes_raise_nothing(epsilon, gamma, sensitivity):
+@pytest.mark.parametrize(
+    ("epsilon", "sensitivity"),
+    [
+        *itertools.product([1e-8, 1.0, 100.0], [1e-200, 1.0, 1e200]),
+        *itertools.product([1e-300, 1000.0, 1e4], [1.0]),
+    ],
+)
+def test_staircase__extremes_raise_nothing(epsilon, sensitivity, gamma):
     law = law_of(epsilon, gamma, sensitivity)
     x = np.array([0.0, -0.0, 5e-324, 1.0, -1e300, np.inf, -np.inf, np.nan])
     p = np.array([0.0, 5e-324, 0.3, 0.5, 1.0 - ULP, 1.0, -0.1, 1.1, np.nan])
@@ -576,7 +594,7 @@ def test_staircase__interval_holds_its_probability():
     np.testing.assert_array_equal(low, -high)
     np.testing.assert_allclose(2.0 * law.sf(high), 1.0 - confidence, rtol=1e-13)
     # in the centre the density is flat, so a small interval is as long as its mass says
-    assert high[0] == pytest.approx(0.5e-9 / law.pdf(0.0), rel=1e-14)
+    assert high[0] == near(0.5e-9 / law.pdf(0.0), 1e-14)
 
 
 def test_staircase__scalars_give_scalars_and_arrays_keep_their_shape():
@@ -596,26 +614,34 @@ def test_staircase__scalars_give_scalars_and_arrays_keep_their_shape():
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
-        (lambda law: law.moment(-1), ValueError, "m is -1"),
-        (lambda law: law.moment(math.nan), ValueError, "m is nan"),
-        (lambda law: law.moment(math.inf), ValueError, "m is inf"),
-        (lambda law: law.moment(201), ValueError, "m is 201.*200"),
-        (lambda law: law.moment(100.5), ValueError, r"m is 100\.5.*100"),
-        (lambda law: law.moment("2"), TypeError, "m is '2'"),
-        (lambda law: law.moment(True), TypeError, "m is True"),
-        (lambda law: law.moment(1j), TypeError, "m is 1j"),
-        (lambda law: law.expected_cost("l3"), ValueError, "cost is 'l3'"),
-        (lambda law: law.expected_cost(("interval", 0.9)), ValueError, r"cost.*interval\("),
-        (lambda law: law.expected_cost(0), ValueError, "cost is 0"),
-        (lambda law: law.expected_cost(lambda x: "many"), TypeError, r"cost\(0\.0\) is 'many'"),
-        (lambda law: law.tradeoff(1.1), ValueError, r"p_fa is 1\.1"),
+        (lambda law: law.moment(-1), ValueError, "m must be .*not -1"),
+        (lambda law: law.moment(math.nan), ValueError, "m must be .*not nan"),
+        (lambda law: law.moment(math.inf), ValueError, "m must be .*not inf"),
+        (lambda law: law.moment(201), ValueError, "m must be .*200.*not 201"),
+        (lambda law: law.moment(100.5), ValueError, r"m must be .*100.*not 100\.5"),
+        (lambda law: law.moment("2"), TypeError, "m must be .*not '2'"),
+        (lambda law: law.moment(True), TypeError, "m must be .*not True"),
+        (lambda law: law.moment(1j), TypeError, "m must be .*not 1j"),
+        (lambda law: law.expected_cost("l3"), ValueError, "cost must be .*not 'l3'"),
+        (
+            lambda law: law.expected_cost(("interval", 0.9)),
+            ValueError,
+            r"cost must be .*interval\(",
+        ),
+        (lambda law: law.expected_cost(0), ValueError, "cost must be .*not 0"),
+        (
+            lambda law: law.expected_cost(lambda x: "many"),
+            TypeError,
+            r"cost\(0\.0\) must be .*not 'many'",
+        ),
+        (lambda law: law.tradeoff(1.1), ValueError, r"p_fa must be .*not 1\.1"),
         (lambda law: law.tradeoff([0.1, -0.1]), ValueError, "p_fa"),
-        (lambda law: law.tradeoff(math.nan), ValueError, "p_fa is nan"),
-        (lambda law: law.tradeoff(0.1, shift=2.1), ValueError, r"shift is 2\.1.*2\.0"),
+        (lambda law: law.tradeoff(math.nan), ValueError, "p_fa must be .*not nan"),
+        (lambda law: law.tradeoff(0.1, shift=2.1), ValueError, r"shift must be .*2\.0.*not 2\.1"),
         (lambda law: law.tradeoff(0.1, shift=-1.0), ValueError, "shift"),
-        (lambda law: law.tradeoff(0.1, shift=math.nan), ValueError, "shift is nan"),
-        (lambda law: law.delta_at(-0.1), ValueError, r"epsilon is -0\.1"),
-        (lambda law: law.delta_at(math.nan), ValueError, "epsilon is nan"),
+        (lambda law: law.tradeoff(0.1, shift=math.nan), ValueError, "shift must be .*not nan"),
+        (lambda law: law.delta_at(-0.1), ValueError, r"epsilon must be .*not -0\.1"),
+        (lambda law: law.delta_at(math.nan), ValueError, "epsilon must be .*not nan"),
     ],
 )
 def test_staircase__bad_argument_is_named(call, error, words):
@@ -631,7 +657,6 @@ def test_staircase__bad_argument_is_named(call, error, words):
     ids=repr,
 )
 def test_staircase__bad_cost_is_named(cost):
-    with pytest.raises((ValueError, TypeError), match="cost is") as caught:
+    with pytest.raises((ValueError, TypeError), match="cost must be") as caught:
         optimal_gamma(1.0, 1.0, cost)
     assert repr(cost) in str(caught.value)
-    assert "must be" in str(caught.value)

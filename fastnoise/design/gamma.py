@@ -15,6 +15,7 @@ import numpy as np
 
 from fastnoise.design.moments import LARGEST_POWER, geometric_mean, power_means, precise
 from fastnoise.design.quadrature import LEAST_EPSILON, FoldedCost
+from fastnoise.validation import refusal
 
 Cost = str | int | tuple[str, float] | Callable[[Any], Any]
 
@@ -34,9 +35,9 @@ def optimal_gamma(epsilon: float, sensitivity: float, cost: Cost) -> float:
     epsilon -> 0 gives 1/2, epsilon -> inf gives 0. Only a callable depends on the sensitivity.
 
     >>> optimal_gamma(1.0, 1.0, "l1")
-    0.3775406687981454
+    0.37754066879814546
     >>> optimal_gamma(1.0, 1.0, ("interval", 0.95))
-    0.9932627646186566
+    0.9932629423561018
     """
     if callable(cost):
         return _callable_gamma(epsilon, sensitivity, cost)
@@ -62,7 +63,7 @@ def dominating_gamma(epsilon: float) -> float:
     (Soria-Comas and Domingo-Ferrer, section 4). epsilon -> 0 gives 1/2.
 
     >>> dominating_gamma(1.0)
-    0.41802329313067355
+    0.4180232931306736
     """
     with precise(epsilon) as eps:
         return _rounded(1 / eps - geometric_mean(eps))
@@ -74,19 +75,20 @@ def cost_power(cost: Any) -> int:
         return int(cost[1])
     if isinstance(cost, int | np.integer) and not isinstance(cost, bool):
         if not 1 <= cost <= LARGEST_POWER:
-            raise ValueError(f"cost is {cost!r}, must be {_ALLOWED}")
+            raise ValueError(refusal("cost", cost, _ALLOWED))
         return int(cost)
     wrong = ValueError if isinstance(cost, str | tuple) else TypeError
-    raise wrong(f"cost is {cost!r}, must be {_ALLOWED}")
+    raise wrong(refusal("cost", cost, _ALLOWED))
 
 
 def _confidence(cost: tuple[Any, ...]) -> Decimal:
     """What is inside ("interval", confidence)."""
     if len(cost) != 2 or cost[0] != "interval":
-        raise ValueError(f"cost is {cost!r}, must be {_ALLOWED}")
+        raise ValueError(refusal("cost", cost, _ALLOWED))
     confidence = cost[1]
     if not isinstance(confidence, float | np.floating) or not 0.0 < confidence < 1.0:
-        raise ValueError(f"cost is {cost!r}, its confidence must be a number in (0, 1)")
+        allowed = '("interval", confidence) with a number strictly between 0 and 1'
+        raise ValueError(refusal("cost", cost, allowed))
     return Decimal(repr(float(confidence)))
 
 
@@ -130,15 +132,12 @@ def _interval_gamma(epsilon: float, confidence: Decimal) -> float:
 def _callable_gamma(epsilon: float, sensitivity: float, cost: Callable[[Any], Any]) -> float:
     """Where V' turns: it has the sign of int_0^gamma (l(gamma) - l) + q int_0^1 (l(gamma) - l)."""
     if not epsilon >= LEAST_EPSILON:
-        raise ValueError(
-            f"epsilon is {epsilon!r}, must be at least {LEAST_EPSILON!r} for a callable cost "
-            f"({cost!r}): give gamma directly"
-        )
+        allowed = f"at least {LEAST_EPSILON} for a callable cost (give gamma directly below that)"
+        raise ValueError(refusal("epsilon", epsilon, allowed))
     folded = FoldedCost(cost, epsilon, sensitivity)
     if not folded.total > 0.0:
-        raise ValueError(
-            f"cost {cost!r} is constant where the noise is, must increase: give gamma directly"
-        )
+        allowed = "increasing where the noise has mass (any gamma is as good for a constant)"
+        raise ValueError(refusal("cost", cost, allowed))
     q = math.exp(-epsilon) / -math.expm1(-epsilon)
 
     def slope(t: float) -> float:

@@ -12,7 +12,7 @@ from decimal import Decimal
 
 import numpy as np
 
-LARGEST_POWER = 200  # keeps a moment below 0.05 s and a gamma below 0.5 s
+LARGEST_POWER = 200  # at epsilon 1 a moment takes 0.02 s, a gamma 0.15 s
 LARGEST_REAL_POWER = 100  # z**101 e**-z stays inside a double for every z that matters
 
 
@@ -86,9 +86,8 @@ def real_moment(epsilon: float, sensitivity: float, gamma: float, m: float) -> f
     top = epsilon * epsilon * np.float64(epsilon * gamma) ** m * (gamma / base)
     rest = outer_mass(epsilon, gamma) * _scaled_power_sum(epsilon, 1.0 + gamma, m + 1.0)
     unit = (-math.expm1(-epsilon) / epsilon) ** 2 / (m + 1.0) * (top + rest)
-    root = np.float64(sensitivity / epsilon) ** (
-        0.5 * m
-    )  # D^m may overflow where the moment does not
+    # in two halves: D^m may overflow where the moment does not
+    root = np.float64(sensitivity / epsilon) ** (0.5 * m)
     return float(unit * root * root) if unit > 0.0 else 0.0
 
 

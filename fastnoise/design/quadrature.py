@@ -16,6 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from fastnoise.validation import refusal
+
 FloatArray = npt.NDArray[np.float64]
 
 LEAST_EPSILON = 1e-3  # 60/epsilon steps are summed, and gamma loses 1e-13/epsilon to rounding
@@ -80,8 +82,10 @@ class FoldedCost:
         sensitivity: float,
         breaks: tuple[float, ...] = (0.0, 1.0),
     ) -> None:
+        self._given = cost
         self._cost = _array_cost(cost)
         self._epsilon = epsilon
+        self._growth = f"growing slower than exp({epsilon} |x| / {sensitivity})"
         self._width = sensitivity
         self._breaks = np.array(breaks)
         self.at_zero = float(self._finite(np.zeros(1))[0])
@@ -115,10 +119,8 @@ class FoldedCost:
         values = self._cost(x)
         bad = ~np.isfinite(values)
         if bad.any():
-            raise ValueError(
-                f"cost({x[bad][0]!s}) is {values[bad][0]!s}: a cost must be finite, and grow "
-                f"slower than exp(epsilon |x| / sensitivity), epsilon {self._epsilon!r}"
-            )
+            where = f"cost({float(x[bad][0])!r})"
+            raise ValueError(refusal(where, float(values[bad][0]), f"finite, and {self._growth}"))
         return values
 
     def _blocks(self) -> Iterator[_Pieces]:
@@ -133,10 +135,7 @@ class FoldedCost:
             if start > 0 and area <= 2.0**-54 * self.total and (self.total > 0.0 or far):
                 return
             if start > 0 and far:
-                raise ValueError(
-                    "cost grows too fast: its mean does not converge, it must grow slower than "
-                    f"exp(epsilon |x| / sensitivity), epsilon {self._epsilon!r}"
-                )
+                raise ValueError(refusal("cost", self._given, self._growth))
             start, stop = stop, stop + math.ceil(0.25 * _ENOUGH / self._epsilon)
 
     def _refined(self, start: int, stop: int) -> _Pieces:
@@ -158,10 +157,8 @@ class FoldedCost:
             if not rough.any():
                 break
             if np.count_nonzero(rough) > 100_000 + 8 * len(step):
-                raise ValueError(
-                    "cost is too rough to integrate: it must be smooth up to isolated kinks and "
-                    "jumps, and accurate to 1e-13"
-                )
+                allowed = "smooth up to isolated kinks and jumps, and accurate to 1e-13"
+                raise ValueError(refusal("cost", self._given, allowed))
             tolerance = np.repeat(2.0 * tolerance[rough], 2)  # half as wide, so it counts half
             pieces, error = self._measured(*_halves(pieces.where(rough)))
         else:
@@ -184,7 +181,7 @@ class FoldedCost:
         flat = values.ravel()
         slack = 1e-9 * (np.abs(flat[:-1]) + abs(self.at_zero))
         if flat[0] < -slack[0] or np.any(np.diff(flat) < -slack):
-            raise ValueError("cost decreases: it must be non-decreasing on x >= 0")
+            raise ValueError(refusal("cost", self._given, "non-decreasing on x >= 0"))
 
     def _gauss(self, step: FloatArray, low: FloatArray, high: float) -> FloatArray:
         """The mean over [low, high], which lies inside a piece where the Gauss rule was good."""
@@ -226,4 +223,4 @@ def _number(cost: Callable[[Any], Any], x: float) -> float:
     try:
         return float(value)
     except (TypeError, ValueError):
-        raise TypeError(f"cost({x!r}) is {value!r}: a cost must return a real number") from None
+        raise TypeError(refusal(f"cost({x!r})", value, "a real number")) from None

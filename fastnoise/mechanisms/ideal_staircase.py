@@ -10,7 +10,6 @@ only, remainders and step edges are exact, and b^k is split so that k * epsilon 
 
 import math
 from fractions import Fraction
-from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +25,7 @@ from fastnoise.design.moments import (
     real_moment,
 )
 from fastnoise.design.quadrature import LEAST_EPSILON, FoldedCost
+from fastnoise.validation import number, refusal
 
 FloatArray = npt.NDArray[np.float64]
 Floats = Any  # a float64 where the argument is a scalar, else an array of its shape
@@ -107,15 +107,13 @@ class IdealStaircase:
 
         >>> import fastnoise as fn
         >>> fn.Staircase(epsilon=2.0, sensitivity=3.0).moment(1)  # 3 / (2 sinh 1)
-        1.2763771923589823
+        1.2763771923589824
         """
-        if isinstance(m, bool) or not isinstance(m, Real):
-            raise TypeError(f"m is {m!r}, must be a real number >= 0")
-        power = float(m)
+        power = number("m", m, "a real number >= 0")
         whole = power.is_integer()
-        largest = LARGEST_POWER if whole else LARGEST_REAL_POWER
-        if not 0.0 <= power <= largest:
-            raise ValueError(f"m is {m!r}, must be >= 0 and at most {largest}")
+        if not 0.0 <= power <= (LARGEST_POWER if whole else LARGEST_REAL_POWER):
+            allowed = f"an integer in [0, {LARGEST_POWER}] or a number in [0, {LARGEST_REAL_POWER}]"
+            raise ValueError(refusal("m", m, allowed))
         law = self.epsilon, self.sensitivity, self._gamma
         return integer_moment(*law, int(power)) if whole else real_moment(*law, power)
 
@@ -126,17 +124,13 @@ class IdealStaircase:
         A callable is integrated step by step to about 1e-13 and needs epsilon >= 1e-3.
         """
         if isinstance(cost, tuple):
-            raise ValueError(
-                f"cost is {cost!r}, must be a function of the noise: interval(confidence) gives "
-                "the length of an interval"
-            )
+            allowed = "a cost of the noise (interval(confidence) gives the interval)"
+            raise ValueError(refusal("cost", cost, allowed))
         if not callable(cost):
             return self.moment(cost_power(cost))
         if not self.epsilon >= LEAST_EPSILON:
-            raise ValueError(
-                f"epsilon is {self.epsilon!r}, must be at least {LEAST_EPSILON!r} for a callable "
-                f"cost ({cost!r}); moment(m) takes any epsilon"
-            )
+            allowed = f"at least {LEAST_EPSILON} for a callable cost (moment(m) takes any epsilon)"
+            raise ValueError(refusal("epsilon", self.epsilon, allowed))
         gamma = self._gamma
         breaks = (0.0, gamma, 1.0) if gamma < 1.0 else (0.0, 1.0)
         folded = FoldedCost(cost, self.epsilon, self.sensitivity, breaks)
@@ -170,12 +164,11 @@ class IdealStaircase:
         """
         alarm = np.asarray(p_fa, dtype=np.float64)
         if not np.all((alarm >= 0.0) & (alarm <= 1.0)):
-            raise ValueError(f"p_fa is {p_fa!r}, must be in [0, 1]")
+            raise ValueError(refusal("p_fa", p_fa, "in [0, 1]"))
         distance = self.sensitivity if shift is None else shift
         if not 0.0 <= distance <= self.sensitivity:
-            raise ValueError(
-                f"shift is {shift!r}, must be in [0, {self.sensitivity!r}], the sensitivity"
-            )
+            allowed = f"in [0, {self.sensitivity!r}], up to the sensitivity"
+            raise ValueError(refusal("shift", shift, allowed))
         # e^epsilon in two halves: it overflows at 709, and beyond 1400 every p > 0 gives 1 or more
         root = math.exp(0.5 * min(self.epsilon, 1400.0))
         with np.errstate(over="ignore", under="ignore"):
@@ -192,7 +185,7 @@ class IdealStaircase:
         """
         asked = np.asarray(epsilon, dtype=np.float64)
         if not np.all(asked >= 0.0):
-            raise ValueError(f"epsilon is {epsilon!r}, must be >= 0")
+            raise ValueError(refusal("epsilon", epsilon, ">= 0"))
         gamma, b = self._gamma, math.exp(-self.epsilon)
         centre = 0.5 if gamma >= 0.5 else gamma + b * (0.5 - gamma)
         share = centre / (gamma + b * (1.0 - gamma))
@@ -236,7 +229,9 @@ class IdealStaircase:
         width, gamma, b = self.sensitivity, self._gamma, math.exp(-self.epsilon)
         step, rest, gap = self._place(radius)
         outer = outer_mass(self.epsilon, gamma)
-        on_top = gap / width / (gamma + b * (1.0 - gamma)) + outer * (1.0 - gamma + rest / width)
+        used = rest / width / (gamma + self._q)
+        left = gap / width / (gamma + b * (1.0 - gamma)) + outer * (1.0 - gamma + rest / width)
+        on_top = np.where(used < 0.5, 1.0 - used, left)
         below = outer * ((width - rest) / width + gamma - b * gap / width)
         tail = self._decay(step) * np.where(gap >= 0.0, on_top, below)
         return np.where(np.isinf(radius), 0.0, tail)

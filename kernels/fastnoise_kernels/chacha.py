@@ -13,6 +13,8 @@ A row's words are a pure function of (key, row); the words of rejected or extend
 block `row` under a nonce of its own, so one row never shifts another.
 """
 
+from typing import Any
+
 import numpy as np
 from llvmlite import ir
 from numba import types
@@ -62,9 +64,9 @@ def _twenty_rounds(builder: ir.IRBuilder, initial: list[lanes.Lanes]) -> list[la
     return state
 
 
-def _blocks_function(module: ir.Module) -> ir.Function:
+def _blocks_function(module: ir.Module, block_by_block: bool) -> ir.Function:
     """void(key, sixteen counters, nonce, words): one compiled copy, however many callers inline."""
-    name = "fastnoise.chacha20.sixteen_blocks"
+    name = f"fastnoise.chacha20.{'block_by_block' if block_by_block else 'word_by_word'}"
     if name in module.globals:
         return module.globals[name]
     pointer = lanes.I32.as_pointer()
@@ -80,36 +82,43 @@ def _blocks_function(module: ir.Module) -> ir.Function:
         state.append(lanes.broadcast(builder, word, lanes.LANES_32))
     for wide in (lanes.Lanes(builder, counters), lanes.broadcast(builder, nonce, lanes.LANES_64)):
         state += [wide.narrowed(), (wide >> 32).narrowed()]
-    for i, (start, end) in enumerate(zip(state, _twenty_rounds(builder, state), strict=True)):
-        lanes.store(start + end, words, lanes.LANES * i)
+    mixed = zip(state, _twenty_rounds(builder, state), strict=True)
+    finished = [start + end for start, end in mixed]
+    for i, vector in enumerate(lanes.transposed(finished) if block_by_block else finished):
+        lanes.store(vector, words, lanes.LANES * i)
     builder.ret_void()
     return function
 
 
-@intrinsic
-def sixteen_blocks(typing, key, counters, nonce, words, offset):
-    """Write 256 words at words[offset:]: word 0 of the sixteen blocks, then word 1, ...
+def _blocks_intrinsic(block_by_block: bool) -> Any:
+    @intrinsic
+    def sixteen_blocks(typing, key, counters, nonce, words, offset):
+        consecutive = not isinstance(counters, types.Array)
 
-    `counters` is one number, for consecutive blocks, or an array of sixteen.
-    """
-    consecutive = not isinstance(counters, types.Array)
+        def codegen(context, builder, signature, arguments):
+            def data(i):
+                return context.make_array(signature.args[i])(context, builder, arguments[i]).data
 
-    def codegen(context, builder, signature, arguments):
-        def data(i):
-            return context.make_array(signature.args[i])(context, builder, arguments[i]).data
+            if consecutive:
+                counter = lanes.counting(builder) + arguments[1]
+            else:
+                counter = lanes.load(builder, data(1), 0, lanes.LANES_64)
+            where = lanes.pointer(builder, data(3), arguments[4], lanes.I32)
+            key_at = builder.bitcast(data(0), lanes.I32.as_pointer())
+            blocks = _blocks_function(builder.module, block_by_block)
+            builder.call(blocks, [key_at, counter.value, arguments[2], where])
+            return context.get_dummy_value()
 
-        if consecutive:
-            counter = lanes.counting(builder) + arguments[1]
-        else:
-            counter = lanes.load(builder, data(1), 0, lanes.LANES_64)
-        where = lanes.pointer(builder, data(3), arguments[4], lanes.I32)
-        key_at = builder.bitcast(data(0), lanes.I32.as_pointer())
-        blocks = _blocks_function(builder.module)
-        builder.call(blocks, [key_at, counter.value, arguments[2], where])
-        return context.get_dummy_value()
+        counter_type = types.uint64 if consecutive else counters
+        return types.void(key, counter_type, types.uint64, words, types.int64), codegen
 
-    counter_type = types.uint64 if consecutive else counters
-    return types.void(key, counter_type, types.uint64, words, types.int64), codegen
+    return sixteen_blocks
+
+
+# Both write 256 words at words[offset:]. `counters` is one number, for consecutive blocks, or an
+# array of sixteen. First word 0 of the sixteen blocks, then word 1, ...; or block after block.
+sixteen_blocks = _blocks_intrinsic(block_by_block=False)
+sixteen_blocks_in_order = _blocks_intrinsic(block_by_block=True)
 
 
 @inner
@@ -146,29 +155,27 @@ def fill_words_of(key, ids, width, words):
 @inner
 def row_words(key, row, width, words):
     """Row `row` alone: its own words, then as many extra ones as `words` (64-bit) has room for."""
-    one = np.array([row])
-    own = np.empty(16 * width, np.uint32)
-    fill_words_of(key, one, width, own)
-    for i in range(width // 2):
-        words[i] = np.uint64(own[32 * i]) | np.uint64(own[32 * i + 16]) << np.uint64(32)
-    counters = np.full(16, np.uint64(row))
+    own = width // 2
+    counters = np.empty(16, np.uint64)
     block = np.empty(BATCH, np.uint32)
-    for start in range(width // 2, len(words), 8):
-        nonce = np.uint64(EXTRA_NONCE) + np.uint64((start - width // 2) // 8)
+    counters[:] = np.uint64(row // (BATCH // width) * 16 + row % 16)
+    nonce, start, word = np.uint64(0), 0, row // 16 % (16 // width) * own
+    while start < len(words):
         sixteen_blocks(key, counters, nonce, block, 0)
-        for i in range(min(8, len(words) - start)):
-            low, high = block[32 * i], block[32 * i + 16]
+        n = min(8 if nonce else own, len(words) - start)
+        for i in range(n):
+            low, high = block[32 * (word + i)], block[32 * (word + i) + 16]
             words[start + i] = np.uint64(low) | np.uint64(high) << np.uint64(32)
+        start += n
+        word = 0
+        nonce = nonce + np.uint64(1) if nonce else np.uint64(EXTRA_NONCE)
+        counters[:] = np.uint64(row)
 
 
 @kernel
 def keystream(start, stop, key, first, out):
-    """Raw ChaCha20 in standard order: rows are batches of sixteen 64-byte blocks of `out`."""
-    words = np.empty(BATCH, np.uint32)
+    """Raw ChaCha20 in standard order; a row is a batch of sixteen blocks, the first `first`."""
     for batch in range(start, stop):
         counter = first + np.uint64(batch) * np.uint64(16)
-        sixteen_blocks(key, counter, np.uint64(0), words, 0)
-        for block in range(16):
-            for i in range(16):
-                out[batch * BATCH + block * 16 + i] = words[i * 16 + block]
+        sixteen_blocks_in_order(key, counter, np.uint64(0), out, batch * BATCH)
     return 0

@@ -1,24 +1,20 @@
 """The one module that owns numba's options: how kernels compile, and which twin of one runs.
 
-`inner` marks a helper that is compiled into its callers. `filler` marks a function that fills a
-tile with integer noise and is called through its address, so that mechanisms and dtypes compile
-separately: their sum, not their product. `kernel` marks a loop over rows and gives it a parallel
-twin.
+`inner` marks a helper that is compiled into its callers, `kernel` a loop over rows, which is
+compiled twice: once for one thread, once for all.
 """
 
 from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
 
 import numba
-from llvmlite import ir
-from numba import prange, types
-from numba.core.ccallback import CFunc
-from numba.extending import intrinsic
+from numba import prange
 from numba.np.ufunc import parallel as _threading
 
 from fastnoise_kernels.cache import kernel_cache
@@ -27,52 +23,6 @@ from fastnoise_kernels.cache import kernel_cache
 OPTIONS = {"nogil": True, "error_model": "numpy"}
 
 inner = numba.njit(**OPTIONS)
-
-FILLER = types.int64(  # how many rows before the first one asked for it wrote, too
-    types.CPointer(types.uint32),  # key: 8 words
-    types.CPointer(types.uint64),  # law
-    types.int64,  # words in the law
-    types.int64,  # the first row, or -1: the rows are `ids`
-    types.CPointer(types.int64),  # ids
-    types.int64,  # how many rows
-    types.CPointer(types.int64),  # noise, written
-)
-
-
-class Filler:
-    """A compiled tile filler; `address` compiles it, or loads it from the cache."""
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self.function = function
-
-    @cached_property
-    def address(self) -> int:
-        compiled = CFunc(
-            self.function, (FILLER.args, FILLER.return_type), {}, {"error_model": "numpy"}
-        )
-        compiled._cache = kernel_cache(self.function)
-        compiled.compile()
-        self._keep_alive = compiled
-        return int(compiled.address)
-
-
-filler = Filler
-
-
-@intrinsic
-def call_filler(typing, address, key, law, first, ids, n, noise):  # type: ignore[no-untyped-def]
-    """Call the filler at `address` on arrays."""
-
-    def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        def array(i):  # type: ignore[no-untyped-def]
-            return context.make_array(signature.args[i])(context, builder, arguments[i])
-
-        passed = [array(1).data, array(2).data, array(2).nitems, arguments[3], array(4).data]
-        passed += [arguments[5], array(6).data]
-        kind = ir.FunctionType(ir.IntType(64), [value.type for value in passed])
-        return builder.call(builder.inttoptr(arguments[0], kind.as_pointer()), passed)
-
-    return types.int64(types.intp, key, law, types.int64, ids, types.int64, noise), codegen
 
 
 class Kernel:
@@ -98,6 +48,9 @@ class Kernel:
 
     def __call__(self, rows: int, *arguments: Any, grain: int = 1) -> int:
         """`grain`: how many elements a row stands for when weighing threads against their cost."""
+        if _every_twin:
+            self.parallel(rows, 1, *arguments)
+            return int(self.serial(0, rows, *arguments))
         if rows * grain >= self.PARALLEL_ROWS and rows > 1:
             with _Threads() as threads:
                 if threads > 1:
@@ -106,6 +59,20 @@ class Kernel:
 
 
 kernel = Kernel
+
+
+_every_twin = False
+
+
+@contextmanager
+def every_twin() -> Iterator[None]:
+    """Inside, a kernel runs both of its twins, to have compiled them."""
+    global _every_twin
+    _every_twin = True
+    try:
+        yield
+    finally:
+        _every_twin = False
 
 
 def _cached(dispatcher: Any) -> Any:

@@ -139,3 +139,18 @@ def gather(builder: ir.IRBuilder, data: ir.Value, index: Lanes) -> Lanes:
     everywhere = ir.Constant(_LANES_1, [1] * LANES)
     arguments = [where, ir.Constant(I32, 4), everywhere, ir.Constant(LANES_32, ir.Undefined)]
     return Lanes(builder, builder.call(function, arguments))
+
+
+def transposed(rows: list[Lanes]) -> list[Lanes]:
+    """Sixteen vectors of sixteen, rows for columns: blocks of 8, 4, 2, 1 change places."""
+    rows = list(rows)
+    for step in (8, 4, 2, 1):
+        for i in range(LANES):
+            if not i & step:
+                a, b = rows[i], rows[i + step]
+                first = [lane - step + LANES if lane & step else lane for lane in range(LANES)]
+                second = [lane + LANES if lane & step else lane + step for lane in range(LANES)]
+                for at, lanes in ((i, first), (i + step, second)):
+                    mask = ir.Constant(LANES_32, lanes)
+                    rows[at] = Lanes(a.builder, a.builder.shuffle_vector(a.value, b.value, mask))
+    return rows

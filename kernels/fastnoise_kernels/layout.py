@@ -1,8 +1,9 @@
 """How a law is laid out in memory: the words that kernels, tables and the reader agree on.
 
-A law is one read-only array of 64-bit words: a header, then two alias tables. The *head* table
-draws the low part of a level, the *digit* table its high part (one trivial entry where the head
-reaches far enough). An alias table of 2**bits cells is a row of 32-bit cells, packed two to a
+A law is one read-only array of 64-bit words: a header, then two alias tables. The *head* draws the
+top step or a level; the *digit* says how much further down. Where the head reaches far enough, only
+its last entry is followed by a digit, in levels; for small epsilon every level is, and a digit
+counts laps of the head. An alias table of 2**bits cells is a row of 32-bit cells, packed two to a
 word, and a block of `limbs` words a cell:
 
     cell = leading threshold bits (32 - bits of them) << bits | alias entry
@@ -23,18 +24,16 @@ LIMBS: Final = 3
 DEEPEST: Final = 4  # a level beyond this does not fit 64-bit integers
 HEAD_BITS: Final = 5
 HEAD_LEVELS: Final = 6  # entries 1 .. HEAD_LEVELS are levels; entry 0 is the top step
-HEAD_RESTART: Final = 7  # this entry draws again, HEAD_PASSED levels further down
-HEAD_PASSED: Final = 8
+HEAD_LAST: Final = 7  # beyond those levels: a digit follows, or if all have one, draw again
+LAPS: Final = 8  # 1: every level has a digit, in laps of HEAD_LEVELS
 HEAD_CELLS: Final = 9  # where the cells start, in words
 HEAD_THRESHOLDS: Final = 10
 DIGIT_BITS: Final = 11
 DIGIT_LEVELS: Final = 12
-DIGIT_RESTART: Final = 13  # draws again, HEAD_LEVELS * DIGIT_LEVELS further; NO_ENTRY: none
+DIGIT_RESTART: Final = 13  # draw another digit, DIGIT_LEVELS further
 DIGIT_CELLS: Final = 14
 DIGIT_THRESHOLDS: Final = 15
 HEADER: Final = 16
-
-NO_ENTRY: Final = 0xFFFFFFFF
 
 # A row's own words come from nonce 0; ties, rejections and restarts read on under these nonces.
 EXTRA_NONCE: Final = 1 << 63

@@ -10,7 +10,8 @@ import numpy as np
 from numba import types
 from numba.extending import intrinsic
 
-from fastnoise_kernels.jit import call_filler, inner, kernel
+from fastnoise_kernels.filler import call_filler
+from fastnoise_kernels.jit import inner, kernel
 from fastnoise_kernels.layout import DEEP
 
 TILE = 1024  # rows: words, noise and data of a tile stay in the first-level cache
@@ -77,11 +78,33 @@ def canonical(value):
     return value if value == value else np.nan
 
 
+@inner
+def add_tile(noise, x, out, low, high, grid, whole):
+    """out = x + noise * grid, released; counts DEEP noise, where `out` is left at `x`."""
+    inverse = 1.0 / grid
+    widest = np.int64(0)
+    for i in range(len(x)):
+        widest |= noise[i] ^ (noise[i] >> 63)
+    if widest < EXACT_FLOAT:
+        for i in range(len(x)):
+            point = snap(np.float64(x[i]), low, high, grid, inverse, whole)
+            out[i] = canonical(point + np.float64(noise[i]) * grid)
+        return 0
+    deep = 0
+    for i in range(len(x)):
+        if noise[i] == DEEP:
+            deep += 1
+            out[i] = x[i]
+        else:
+            point = snap(np.float64(x[i]), low, high, grid, inverse, whole)
+            out[i] = canonical(add_exactly(point, noise[i], grid))
+    return deep
+
+
 @kernel
 def perturb_floats(start, stop, filler, key, law, first, ids, x, out, low, high, grid, whole):  # fmt: skip # noqa: E501
     """out = x + noise for rows start .. stop; counts the rows left for the Python layer (DEEP)."""
     noise = np.empty(TILE + ROOM, np.int64)
-    inverse = 1.0 / grid
     deep = 0
     at = start
     while at < stop:
@@ -92,22 +115,7 @@ def perturb_floats(start, stop, filler, key, law, first, ids, x, out, low, high,
             # Tiles end where batches do, so that only the first one computes a batch in vain.
             n = min(TILE - (first + at) % TILE, stop - at)
             lead = call_filler(filler, key, law, first + at, ids, n, noise)
-        tile = noise[lead : lead + n]
-        widest = np.int64(0)
-        for i in range(n):
-            widest |= tile[i] ^ (tile[i] >> 63)
-        if widest < EXACT_FLOAT:
-            for i in range(n):
-                point = snap(np.float64(x[at + i]), low, high, grid, inverse, whole)
-                out[at + i] = canonical(point + np.float64(tile[i]) * grid)
-        else:
-            for i in range(n):
-                point = snap(np.float64(x[at + i]), low, high, grid, inverse, whole)
-                if tile[i] == DEEP:
-                    deep += 1
-                    out[at + i] = x[at + i]
-                else:
-                    out[at + i] = canonical(add_exactly(point, tile[i], grid))
+        deep += add_tile(noise[lead:], x[at : at + n], out[at : at + n], low, high, grid, whole)
         at += n
     return deep
 
@@ -129,8 +137,12 @@ def fill_noise(start, stop, filler, key, law, first, ids, out):
 @kernel
 def count_bad(start, stop, x, keep_nan):
     """How many values are infinite, or NaN unless those are kept."""
+    part = x[start:stop]
     bad = 0
-    for i in range(start, stop):
-        finite = x[i] - x[i] == 0.0
-        bad += not (finite or (keep_nan and x[i] != x[i]))
+    if keep_nan:
+        for i in range(len(part)):
+            bad += abs(part[i]) == np.inf
+    else:
+        for i in range(len(part)):
+            bad += not abs(part[i]) < np.inf
     return bad

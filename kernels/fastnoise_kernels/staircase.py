@@ -15,7 +15,8 @@ from numba.extending import intrinsic
 
 from fastnoise_kernels import lanes
 from fastnoise_kernels.chacha import BATCH, fill_words, fill_words_of, row_words
-from fastnoise_kernels.jit import filler, inner
+from fastnoise_kernels.filler import filler
+from fastnoise_kernels.jit import inner
 from fastnoise_kernels.layout import (
     DEEP,
     DEEPEST,
@@ -26,10 +27,10 @@ from fastnoise_kernels.layout import (
     DIGIT_THRESHOLDS,
     HEAD_BITS,
     HEAD_CELLS,
+    HEAD_LAST,
     HEAD_LEVELS,
-    HEAD_PASSED,
-    HEAD_RESTART,
     HEAD_THRESHOLDS,
+    LAPS,
     LIMBS,
     RADIUS,
     STEPS,
@@ -84,61 +85,79 @@ def look_up(coin, law, bits_at, cells_at, limbs_at, words, used):
 
 
 @inner
+def draw_digit(coin, law, words, used):
+    """How far down, beyond what the head says; never much further than DEEPEST."""
+    restarts = np.uint64(0)
+    while True:
+        entry, used = look_up(coin, law, DIGIT_BITS, DIGIT_CELLS, DIGIT_THRESHOLDS, words, used)
+        if used == OUT_OF_WORDS:
+            return restarts, OUT_OF_WORDS
+        digit = restarts * law[DIGIT_LEVELS] + entry
+        if entry != law[DIGIT_RESTART] or digit > law[DEEPEST]:
+            return digit, used
+        if used == len(words):
+            return restarts, OUT_OF_WORDS
+        restarts += np.uint64(1)
+        coin = words[used] >> HALF
+        used += 1
+
+
+@inner
+def draw_level(law, words, used):
+    laps = law[LAPS] == 1
+    coin = words[0] >> HALF
+    while True:
+        level, used = look_up(coin, law, HEAD_BITS, HEAD_CELLS, HEAD_THRESHOLDS, words, used)
+        last = level == law[HEAD_LAST]
+        if used == OUT_OF_WORDS or not last:
+            break
+        if used == len(words):
+            return level, OUT_OF_WORDS
+        coin = words[used] >> HALF
+        used += 1
+        if not laps:
+            break
+    if used == OUT_OF_WORDS or not (last or (laps and level > 0)):
+        return level, used
+    if laps:
+        digit, used = draw_digit(words[0] & LOW, law, words, used)
+        if digit > law[DEEPEST] // law[HEAD_LEVELS]:  # the product might not fit
+            return law[DEEPEST] + np.uint64(1), used
+        return level + digit * law[HEAD_LEVELS], used
+    digit, used = draw_digit(coin, law, words, used)
+    return level + digit, used
+
+
+@inner
+def draw_place(width, law, words, used):
+    """A uniform integer below `width` (Lemire 2019)."""
+    if law[WORDS] == 1:
+        product = (words[0] & LOW) * width
+        if product & LOW >= (np.uint64(1) << HALF) % width:
+            return product >> HALF, used
+    elif words[1] * width >= whole_modulo(width):
+        return product_high(words[1], width), used
+    while used < len(words):
+        word = words[used]
+        used += 1
+        if word * width >= whole_modulo(width):
+            return product_high(word, width), used
+    return width, OUT_OF_WORDS
+
+
+@inner
 def draw(law, words):
     """The noise that `words` (a row's own, then its extra ones) give, and how many were used.
 
     OUT_OF_WORDS: the row needs a longer array. Noise beyond 64-bit integers comes back as DEEP.
     """
-    used = np.int64(law[WORDS])
-    beyond = np.uint64(0)  # levels passed by restarts
-    head = words[0] >> HALF
-    while True:
-        entry, used = look_up(head, law, HEAD_BITS, HEAD_CELLS, HEAD_THRESHOLDS, words, used)
-        if used == OUT_OF_WORDS:
-            return 0, OUT_OF_WORDS
-        if entry == law[HEAD_RESTART]:
-            beyond += law[HEAD_PASSED]
-            if beyond > law[DEEPEST]:
-                return DEEP, used
-        elif entry > 0 or beyond == 0:
-            break
-        if used == len(words):
-            return 0, OUT_OF_WORDS
-        head = words[used] >> HALF
-        used += 1
-    if law[WORDS] == 2 and entry > 0:
-        coin = words[0] & LOW
-        while True:
-            digit, used = look_up(coin, law, DIGIT_BITS, DIGIT_CELLS, DIGIT_THRESHOLDS, words, used)
-            if used == OUT_OF_WORDS:
-                return 0, OUT_OF_WORDS
-            if digit != law[DIGIT_RESTART]:
-                break
-            beyond += law[HEAD_LEVELS] * law[DIGIT_LEVELS]
-            if beyond > law[DEEPEST]:
-                return DEEP, used
-            if used == len(words):
-                return 0, OUT_OF_WORDS
-            coin = words[used] >> HALF
-            used += 1
-        beyond += digit * law[HEAD_LEVELS]
-    if entry > 0 and beyond + entry > law[DEEPEST]:
-        return DEEP, used
-    width = law[RADIUS] * np.uint64(2) - np.uint64(1) if entry == 0 else law[STEPS] * np.uint64(2)
-    if law[WORDS] == 1:
-        product = (words[0] & LOW) * width
-        place = product >> HALF
-        biased = product & LOW < (np.uint64(1) << HALF) % width
-    else:
-        place = product_high(words[1], width)
-        biased = words[1] * width < whole_modulo(width)
-    while biased:
-        if used == len(words):
-            return 0, OUT_OF_WORDS
-        place = product_high(words[used], width)
-        biased = words[used] * width < whole_modulo(width)
-        used += 1
-    return place_on_level(np.int64(beyond + entry), np.int64(place), law), used
+    level, used = draw_level(law, words, np.int64(law[WORDS]))
+    if used == OUT_OF_WORDS or level > law[DEEPEST]:
+        return np.int64(DEEP), used
+    two = np.uint64(2)
+    width = law[STEPS] * two if level > 0 else law[RADIUS] * two - np.uint64(1)
+    place, used = draw_place(width, law, words, used)
+    return place_on_level(np.int64(level), np.int64(place), law), used
 
 
 @inner
@@ -177,9 +196,9 @@ def _pick(builder, cells, coin, bits):
 def sixteen_rows(typing, words, offset, cells, digit_cells, sizes, noise, at):
     """`draw` for a group of sixteen rows; the mask that comes back marks those that need care.
 
-    `sizes` of one-word rows: head bits, restart entry, steps, radius, and what a whole range leaves
+    `sizes` of one-word rows: head bits, last entry, steps, radius, and what a whole range leaves
     modulo the width of the top step and of a level, the measure of bias in a bounded integer
-    (Lemire 2019). Two-word rows: also digit bits, digit restart, head levels, deepest level.
+    (Lemire 2019). Two-word rows: also digit bits, its restart, levels a digit, deepest level.
     """
     one_word = len(sizes) == 6
 
@@ -247,7 +266,7 @@ def one_word_rows(key, law, first, ids, lead, total, words, noise):
     steps, radius = law[STEPS], law[RADIUS]
     rest_top = (np.uint64(1) << HALF) % (radius * np.uint64(2) - np.uint64(1))
     rest_side = (np.uint64(1) << HALF) % (steps * np.uint64(2))
-    sizes = (law[HEAD_BITS], law[HEAD_RESTART], steps, radius, rest_top, rest_side)
+    sizes = (law[HEAD_BITS], law[HEAD_LAST], steps, radius, rest_top, rest_side)
     cells = table_cells(law, HEAD_CELLS)
     for group in range((total + 15) // 16):
         careful = sixteen_rows(words, 32 * group, cells, cells, sizes, noise, 16 * group)
@@ -260,14 +279,14 @@ def two_word_rows(key, law, first, ids, lead, total, words, noise):
     steps, radius = law[STEPS], law[RADIUS]
     sizes = (
         law[HEAD_BITS],
-        law[HEAD_RESTART],
+        law[HEAD_LAST],
         steps,
         radius,
         whole_modulo(radius * np.uint64(2) - np.uint64(1)),
         whole_modulo(steps * np.uint64(2)),
         law[DIGIT_BITS],
-        law[DIGIT_RESTART],
-        law[HEAD_LEVELS],
+        law[DIGIT_RESTART] if law[LAPS] else LOW,
+        law[HEAD_LEVELS] * law[LAPS],
         law[DEEPEST],
     )
     cells, digit_cells = table_cells(law, HEAD_CELLS), table_cells(law, DIGIT_CELLS)

@@ -1,0 +1,60 @@
+"""The `fastnoise` command."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Sequence
+
+from fastnoise.version import VERSION
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    options = _parser().parse_args(arguments)
+    try:
+        return int(options.run(options))
+    except (ImportError, OSError, ValueError) as problem:
+        print(f"fastnoise {options.command}: {problem}", file=sys.stderr)
+        return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="fastnoise", description="Noise for differential privacy, exact and at memory speed."
+    )
+    parser.add_argument("--version", action="version", version=f"fastnoise {VERSION}")
+    commands = parser.add_subparsers(dest="command", required=True)
+
+    demo = commands.add_parser("demo", help="perturb a million rows and show what came out")
+    demo.add_argument("--rows", type=int, default=1_000_000, help="default: 1000000")
+    demo.add_argument("--epsilon", type=float, default=1.0, help="default: 1.0")
+    demo.add_argument("--png", metavar="FILE", help="save the picture there as well")
+    demo.set_defaults(run=_demo)
+
+    warm = commands.add_parser("warmup", help="compile every kernel into the cache")
+    warm.set_defaults(run=_warmup)
+    return parser
+
+
+def _demo(options: argparse.Namespace) -> int:
+    from fastnoise.demo import demo
+
+    print(demo(options.rows, options.epsilon, options.png))
+    return 0
+
+
+def _warmup(options: argparse.Namespace) -> int:
+    from fastnoise_kernels.cache import cache_folder
+
+    from fastnoise.warmup import warmup
+
+    started = time.perf_counter()
+    count = warmup()
+    where = cache_folder() or "no folder: nothing was kept"
+    print(f"{count} kernels ready in {time.perf_counter() - started:.1f} s ({where})")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

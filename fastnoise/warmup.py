@@ -1,0 +1,38 @@
+"""Compile every kernel ahead of time, say while a container image is built."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+
+from fastnoise.dispatch import integer_noise
+from fastnoise.mechanisms.staircase import Staircase
+from fastnoise.progress import progress
+from fastnoise.rows import Rows
+from fastnoise.stream import fresh_stream
+
+ROWS = 16
+
+
+def warmup() -> int:
+    """Compile, or load from the cache, all that calls will use; how many kernels that was."""
+    from fastnoise_kernels.jit import every_twin
+
+    jobs = _jobs()
+    with every_twin():
+        for job in progress(jobs):
+            job()
+    return len(jobs)
+
+
+def _jobs() -> list[tuple[str, Callable[[], object]]]:
+    staircase, stream = Staircase(epsilon=1.0), fresh_stream()
+    noise = partial(integer_noise, staircase._release(staircase.grid), bytes(32), Rows(0), ROWS)
+    return [
+        ("keystream", partial(stream.keystream, ROWS)),
+        ("staircase noise", noise),
+        ("float64", partial(staircase.perturb, np.zeros(ROWS))),
+        ("float32", partial(staircase.perturb, np.zeros(ROWS, np.float32))),
+    ]

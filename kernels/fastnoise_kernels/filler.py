@@ -1,0 +1,64 @@
+"""Fillers: functions that fill a tile with the integer noise of a law.
+
+A loop calls its filler through an address, once a tile, so that laws and dtypes compile separately:
+their sum, not their product.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core.ccallback import CFunc
+from numba.extending import intrinsic
+
+from fastnoise_kernels.cache import kernel_cache
+
+FILLER = types.int64(  # how many rows before the first one asked for it wrote, too
+    types.CPointer(types.uint32),  # key: 8 words
+    types.CPointer(types.uint64),  # law
+    types.int64,  # words in the law
+    types.int64,  # the first row, or -1: the rows are `ids`
+    types.CPointer(types.int64),  # ids
+    types.int64,  # how many rows
+    types.CPointer(types.int64),  # noise, written
+)
+
+
+class Filler:
+    """A compiled tile filler; `address` compiles it, or loads it from the cache."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+
+    @cached_property
+    def address(self) -> int:
+        compiled = CFunc(
+            self.function, (FILLER.args, FILLER.return_type), {}, {"error_model": "numpy"}
+        )
+        compiled._cache = kernel_cache(self.function)
+        compiled.compile()
+        self._keep_alive = compiled
+        return int(compiled.address)
+
+
+filler = Filler
+
+
+@intrinsic
+def call_filler(typing, address, key, law, first, ids, n, noise):
+    """Call the filler at `address` on arrays."""
+
+    def codegen(context, builder, signature, arguments):
+        def array(i):
+            return context.make_array(signature.args[i])(context, builder, arguments[i])
+
+        passed = [array(1).data, array(2).data, array(2).nitems, arguments[3], array(4).data]
+        passed += [arguments[5], array(6).data]
+        kind = ir.FunctionType(ir.IntType(64), [value.type for value in passed])
+        return builder.call(builder.inttoptr(arguments[0], kind.as_pointer()), passed)
+
+    return types.int64(types.intp, key, law, types.int64, ids, types.int64, noise), codegen
