@@ -41,9 +41,9 @@ def demo(rows: int, epsilon: float, png: str | None = None) -> str:
         "",
         f"throughput   {rows / seconds:14,.0f} rows a second, {1e9 * seconds / rows:.1f} ns a row"
         f" (numpy's addition alone: {1e9 * adding / rows:.1f})",
-        f"E|noise|     {np.abs(noise).mean():14,.1f} measured {mechanism.moment(1):14,.1f} in theory",
-        f"std of noise {noise.std():14,.1f} measured {mechanism.std():14,.1f} in theory",
-        f"mean income  {data.mean():14,.1f} true     {released.mean():14,.1f} released",
+        _compared("E|noise|", np.abs(noise).mean(), "measured", mechanism.moment(1), "in theory"),
+        _compared("std of noise", noise.std(), "measured", mechanism.std(), "in theory"),
+        _compared("mean income", data.mean(), "true", released.mean(), "released"),
         "",
         picture(mechanism, noise),
     ]
@@ -51,6 +51,10 @@ def demo(rows: int, epsilon: float, png: str | None = None) -> str:
         save_picture(mechanism, noise, png)
         lines.append(f"picture saved as {png}")
     return "\n".join(lines)
+
+
+def _compared(name: str, one: float, kind: str, other: float, other_kind: str) -> str:
+    return f"{name:12} {one:14,.1f} {kind:8} {other:14,.1f} {other_kind}"
 
 
 def _median_seconds(call: Any, times: int = 5) -> float:

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from fastnoise_kernels.layout import DEEP
 
-from fastnoise import reader
+from fastnoise.reader import Reader
 from fastnoise.rows import Rows, requested_rows
 from fastnoise.stream import Stream, fresh_stream
 from fastnoise.validation import bounds, number, one_of, refusal
@@ -164,11 +164,12 @@ def _perturb_deep_rows(
 
     At most once in e**1024 rows of any mechanism; it is here so that no tail is ever cut off.
     """
+    reader = Reader(release.law)
     for start in range(0, target.size, CHUNK):
         part = target[start : start + CHUNK]
         left = rows.after(start)
         for i in np.flatnonzero(integer_noise(release, key, left, part.size) == DEEP):
-            noise = reader.noise(release.law, key, left.row(int(i)))
+            noise = reader.noise(key, left.row(int(i)))
             part[i] = _exact_sum(float(part[i]), noise, release, limits)
 
 
@@ -229,8 +230,7 @@ def _as_array(x: Any) -> Array:
             data = np.asarray(x)
         except ValueError:
             raise ValueError(refusal("x", x, allowed)) from None
-    elif isinstance(x, Integral):
-        number("x", x, allowed)
+    elif isinstance(x, Integral) and not isinstance(x, bool):
         data = np.asarray(max(-EXACT_INTEGERS, min(int(x), EXACT_INTEGERS)))
     else:
         data = np.asarray(number("x", x, allowed))

@@ -110,38 +110,48 @@ def bounded(width: int, word: int, bits: int, words: Iterator[int]) -> int:
     return word * width >> bits
 
 
-def digit(law: Law, coin: int, words: Iterator[int]) -> int:
-    """How far down, beyond what the head says."""
-    table, restarts = Table.digit(law), 0
-    entry = table.pick(coin, words)
-    while entry == int(law[layout.DIGIT_RESTART]):
-        restarts += 1
-        entry = table.pick(next(words) >> 32, words)
-    return restarts * int(law[layout.DIGIT_LEVELS]) + entry
+class Reader:
+    """Draws from a law."""
 
+    def __init__(self, law: Law) -> None:
+        header = [int(word) for word in law[: layout.HEADER]]
+        self.own, self.laps = header[layout.WORDS], header[layout.LAPS] == 1
+        self.steps, self.radius = header[layout.STEPS], header[layout.RADIUS]
+        self.levels, self.last = header[layout.HEAD_LEVELS], header[layout.HEAD_LAST]
+        self.digits = header[layout.DIGIT_LEVELS]
+        self.digit_restart = header[layout.DIGIT_RESTART]
+        self.head, self.digit = Table.head(law), Table.digit(law)
 
-def draw(law: Law, words: Iterator[int]) -> int:
-    """The staircase noise that a row's words give, in grid steps, of any size."""
-    own = [next(words) for _ in range(int(law[layout.WORDS]))]
-    laps, last = int(law[layout.LAPS]), int(law[layout.HEAD_LAST])
-    head = Table.head(law)
-    level = head.pick(own[0] >> 32, words)
-    while laps and level == last:
-        level = head.pick(next(words) >> 32, words)
-    if laps and level > 0:
-        level += int(law[layout.HEAD_LEVELS]) * digit(law, own[0] & MASK_32, words)
-    elif level == last:
-        level += digit(law, next(words) >> 32, words)
-    steps, radius = int(law[layout.STEPS]), int(law[layout.RADIUS])
-    width = 2 * steps if level else 2 * radius - 1
-    word, bits = (own[0] & MASK_32, 32) if len(own) == 1 else (own[1], 64)
-    place = bounded(width, word, bits, words)
-    if level == 0:
-        return place - (radius - 1)
-    distance = radius + (level - 1) * steps
-    return distance + place if place < steps else -(distance + place - steps)
+    def noise(self, key: bytes, row: int) -> int:
+        """The noise of one row, in grid steps, of any size."""
+        return self.draw(row_words(key, row, self.own))
 
+    def draw(self, words: Iterator[int]) -> int:
+        """The noise that a row's words give."""
+        own = [next(words) for _ in range(self.own)]
+        level = self._level(own[0], words)
+        width = 2 * self.steps if level else 2 * self.radius - 1
+        if self.own == 1:
+            place = bounded(width, own[0] & MASK_32, 32, words)
+        else:
+            place = bounded(width, own[1], 64, words)
+        if level == 0:
+            return place - (self.radius - 1)
+        distance = self.radius + (level - 1) * self.steps
+        return distance + place if place < self.steps else -(distance + place - self.steps)
 
-def noise(law: Law, key: bytes, row: int) -> int:
-    """The noise of one row, in grid steps."""
-    return draw(law, row_words(key, row, int(law[layout.WORDS])))
+    def _level(self, word: int, words: Iterator[int]) -> int:
+        level = self.head.pick(word >> 32, words)
+        if not self.laps:
+            return level if level < self.last else level + self._digit(next(words) >> 32, words)
+        while level == self.last:
+            level = self.head.pick(next(words) >> 32, words)
+        return level and level + self.levels * self._digit(word & MASK_32, words)
+
+    def _digit(self, coin: int, words: Iterator[int]) -> int:
+        """How far down, beyond what the head says."""
+        restarts, entry = 0, self.digit.pick(coin, words)
+        while entry == self.digit_restart:
+            restarts += 1
+            entry = self.digit.pick(next(words) >> 32, words)
+        return restarts * self.digits + entry

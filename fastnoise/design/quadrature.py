@@ -146,7 +146,7 @@ class FoldedCost:
         high = np.tile(self._breaks[1:], stop - start)
         pieces, error = self._measured(step, low, high, ordered=True)
         weights = self._weights(step)
-        whole = np.sum(weights * pieces.mean * (high - low))
+        whole = self.total + np.sum(weights * pieces.mean * (high - low))
         # A far step is measured against the whole, and rounding of cost(0) cannot be beaten.
         floor = np.where(step > 0.0, 1e-3 * whole / np.maximum(weights, 1e-300), 0.0)
         tolerance = _TOLERANCE * np.maximum(pieces.mean, floor + abs(self.at_zero))

@@ -1,0 +1,287 @@
+"""Is bad input refused clearly, before any noise, and good input of every kind taken as it is?"""
+
+from decimal import Decimal
+from fractions import Fraction
+from math import inf, nan
+
+import numpy as np
+import pytest
+
+import fastnoise as fn
+
+MECHANISM = fn.Staircase(epsilon=1.0)
+NOT_POSITIVE = [0, -1, 0.0, nan, inf, -inf, "1", None, 1j, True, np.array([1.0]), [1.0], 10**400]
+
+
+@pytest.mark.parametrize("value", NOT_POSITIVE, ids=repr)
+@pytest.mark.parametrize("name", ["epsilon", "sensitivity"])
+def test_parameters__must_be_positive_numbers(name, value):
+    with pytest.raises((ValueError, TypeError)) as caught:
+        fn.Staircase(**{"epsilon": 1.0, name: value})
+    assert f"{name} must be a positive finite number" in str(caught.value)
+    assert repr(value)[:60] in str(caught.value)
+
+
+@pytest.mark.parametrize("value", [-0.1, 1.1, nan, inf, "best", 1j, True, [0.5], np.array(0.5)])
+def test_gamma__must_be_in_0_1(value):
+    with pytest.raises((ValueError, TypeError), match="gamma must be a number in"):
+        fn.Staircase(1.0, gamma=value)
+
+
+@pytest.mark.parametrize(
+    "value", ["l3", 0, -2, 1.5, True, None, ("interval",), ("interval", 2), []]
+)
+def test_cost__must_be_one_of_the_kinds(value):
+    with pytest.raises((ValueError, TypeError), match="cost"):
+        fn.Staircase(1.0, cost=value)
+
+
+def test_parameters__of_every_real_type():
+    expected = fn.Staircase(2.0, 0.5)
+    for two in (2, Fraction(2), np.float32(2), np.int8(2)):
+        assert fn.Staircase(two, np.float64(0.5)) == expected
+    with pytest.raises(TypeError, match="epsilon"):
+        fn.Staircase(Decimal(2))
+
+
+def test_mechanism__is_a_value():
+    import pickle
+
+    mechanism = fn.Staircase(0.5, 2.0, cost="l2")
+    again = eval(repr(mechanism), {"Staircase": fn.Staircase})
+    assert again == mechanism
+    assert hash(again) == hash(mechanism)
+    assert pickle.loads(pickle.dumps(mechanism)) == mechanism
+    assert mechanism != fn.Staircase(0.5, 2.0)
+    with pytest.raises(AttributeError):
+        mechanism.epsilon = 3.0
+    assert (mechanism.delta, mechanism.privacy.epsilon) == (0.0, 0.5)
+
+
+def test_privacy__grows_with_distance():
+    privacy = fn.Staircase(0.5, 2.0).privacy
+    assert [privacy.at(d) for d in (0, 1e-9, 2.0, 2.0000001, 6)] == [0, 0.5, 0.5, 1.0, 1.5]
+    assert privacy.at(inf) == inf
+    assert (privacy.adjacency, privacy.lipschitz, privacy.sensitivity) == ("element", None, 2.0)
+    for bad in (-1, nan, "1", None):
+        with pytest.raises((ValueError, TypeError), match="distance"):
+            privacy.at(bad)
+
+
+BAD_X = {
+    "None": None,
+    "str": "3",
+    "complex": 1j,
+    "bool": True,
+    "bool array": np.array([True]),
+    "object": np.array([1, "a"], object),
+    "strings": np.array(["1.0"]),
+    "complex array": np.array([1j]),
+    "float16": np.array([1], np.float16),
+    "longdouble": np.array([1], np.longdouble),
+    "dates": np.array(["2026-01-01"], "M8[D]"),
+    "ragged": [[1.0], [1.0, 2.0]],
+    "masked": np.ma.array([1.0, 2.0], mask=[0, 1]),
+    "dict": {"a": 1},
+    "nan": nan,
+    "inf": -inf,
+    "list with nan": [1.0, nan],
+}
+
+
+@pytest.mark.parametrize("x", BAD_X.values(), ids=BAD_X)
+def test_x__must_be_finite_numbers(x, stream):
+    with pytest.raises((ValueError, TypeError), match=r"\bx\b"):
+        MECHANISM.perturb(x, stream=stream)
+    assert stream.position == 0
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, ">f8"])
+@pytest.mark.parametrize("order", ["C", "F", "strided"])
+def test_x__says_how_many_are_bad_and_where(dtype, order, stream):
+    x = np.zeros((300, 700), dtype)
+    x[200, 3], x[200, 5], x[299, 699] = nan, inf, -inf
+    x = {"C": x, "F": np.asfortranarray(x), "strided": np.repeat(x, 2, 1)[:, ::2]}[order]
+    out = np.full(x.shape, 7, dtype)
+    message = r"x has 3 NaN or infinite values, the first nan at index \(200, 3\).*nan=\"keep\""
+    with pytest.raises(ValueError, match=message):
+        MECHANISM.perturb(x, out=out, stream=stream)
+    with pytest.raises(
+        ValueError, match=r"x has 2 infinite values, the first inf at index \(200, 5"
+    ):
+        MECHANISM.perturb(x, out=out, stream=stream, nan="keep")
+    before = x.copy()
+    with pytest.raises(ValueError, match="x has 3"):
+        MECHANISM.perturb(x, out=x, stream=stream)
+    assert np.array_equal(x, before, equal_nan=True)
+    assert (out == 7).all()
+    assert stream.position == 0
+
+
+def bad_outs():
+    frozen = np.zeros(4)
+    frozen.flags.writeable = False
+    base = np.zeros(8)
+    repeated = np.lib.stride_tricks.as_strided(np.zeros(1), (4,), (0,))
+    return {
+        "list": ([0.0] * 4, "out must be a NumPy array"),
+        "float32": (np.zeros(4, np.float32), "out must have dtype float64"),
+        "big endian": (np.zeros(4, ">f8"), "out must have dtype float64"),
+        "int": (np.zeros(4, int), "out must have dtype float64"),
+        "shape": (np.zeros(5), "out must have shape"),
+        "more axes": (np.zeros((4, 1)), "out must have shape"),
+        "read-only": (frozen, "out must be writeable"),
+        "repeated": (repeated, "out must not repeat"),
+        "overlap": (base[1:5], "out must be x itself or share no memory"),
+    }, base[:4]
+
+
+@pytest.mark.parametrize("kind", bad_outs()[0])
+def test_out__must_fit(kind, stream):
+    outs, x = bad_outs()
+    out, message = outs[kind]
+    before = np.array(out)
+    with pytest.raises((ValueError, TypeError), match=message):
+        MECHANISM.perturb(x, out=out, stream=stream)
+    assert np.array_equal(np.array(out), before)
+    if kind != "overlap":
+        with pytest.raises((ValueError, TypeError), match="out|dtype"):
+            MECHANISM.sample(4, dtype=np.float64, out=out, stream=stream)
+    assert stream.position == 0
+
+
+def test_out__interleaved_is_no_overlap(stream):
+    both = np.zeros(2000)
+    MECHANISM.perturb(both[::2], out=both[1::2], stream=stream)
+    assert (both[::2] == 0).all()
+    assert (both[1::2] != 0).any()
+
+
+def test_out__reversed_is_an_overlap(stream):
+    x = np.arange(10.0)
+    with pytest.raises(ValueError, match="overlap"):
+        MECHANISM.perturb(x, out=x[::-1], stream=stream)
+    assert x.tolist() == list(range(10))
+
+
+BAD_OPTIONS = [
+    ({"clip": 3}, "clip"),
+    ({"clip": (1,)}, "clip"),
+    ({"clip": (2, 1)}, "clip"),
+    ({"clip": (nan, 1)}, "clip"),
+    ({"clip": ("0", 1)}, "clip"),
+    ({"clip": (None, 1)}, "clip"),
+    ({"grid": 0.3}, "grid"),
+    ({"grid": 0}, "grid"),
+    ({"grid": -0.5}, "grid"),
+    ({"grid": nan}, "grid"),
+    ({"grid": inf}, "grid"),
+    ({"grid": "fine"}, "grid"),
+    ({"grid": True}, "grid"),
+    ({"grid": 2.0**-60}, "grid"),
+    ({"nan": "drop"}, "nan"),
+    ({"nan": None}, "nan"),
+    ({"stream": 5}, "stream"),
+    ({"stream": np.random.default_rng(1)}, "stream"),
+    ({"rows": [0, 1, 2]}, "rows needs a stream"),
+]
+
+
+@pytest.mark.parametrize(("options", "message"), BAD_OPTIONS, ids=str)
+def test_options__are_checked_before_any_noise(options, message):
+    out = np.full(3, 7.0)
+    with pytest.raises((ValueError, TypeError), match=message):
+        MECHANISM.perturb(np.zeros(3), out=out, **options)
+    assert (out == 7).all()
+
+
+BAD_ROWS = [[0, 1], [0, 1, 1], [2, 1, 2], [0, 1, -1], [0, 1, 2**63], [0.0, 1.0, 2.0], "abc"]
+BAD_ROWS += [[0, 1, None], [[0], [1, 2]], range(2), range(-1, 2), range(2**63 - 1, 2**63 + 2), 5]
+BAD_ROWS += [np.array([0, 1, 2**63], np.uint64), [True, False, True], 10**30]
+
+
+@pytest.mark.parametrize("rows", BAD_ROWS, ids=str)
+def test_rows__must_be_distinct_row_numbers(rows, stream):
+    with pytest.raises((ValueError, TypeError), match="rows"):
+        MECHANISM.perturb(np.zeros(3), stream=stream, rows=rows)
+
+
+def test_rows__of_every_kind(stream):
+    expected = MECHANISM.perturb(np.zeros(6), stream=stream.at(4)).tolist()
+    ids = [4, 5, 6, 7, 8, 9]
+    for rows in (range(4, 10), ids, tuple(ids), np.array(ids, np.uint8), np.array(ids, ">i4")):
+        assert MECHANISM.perturb(np.zeros(6), stream=stream, rows=rows).tolist() == expected
+    square = np.array(ids).reshape(2, 3)
+    got = MECHANISM.perturb(np.zeros((2, 3)), stream=stream, rows=square)
+    assert got.ravel().tolist() == expected
+    assert (
+        MECHANISM.perturb(np.zeros(3), stream=stream, rows=range(9, 3, -2)).tolist()
+        == (expected[5::-2])
+    )
+    assert MECHANISM.perturb(np.zeros(0), stream=stream, rows=[]).shape == (0,)
+
+
+def test_containers__come_back_as_they_went(stream):
+    whole = MECHANISM.perturb([3.0], stream=stream.at(0))[0]
+    for scalar in (3.0, 3, Fraction(3)):
+        got = MECHANISM.perturb(scalar, stream=stream.at(0))
+        assert type(got) is float
+        assert got == whole
+    for scalar in (np.float64(3), np.float32(3), np.int16(3)):
+        got = MECHANISM.perturb(scalar, stream=stream.at(0))
+        assert type(got) is (np.float32 if scalar.dtype == np.float32 else np.float64)
+    zero_d = MECHANISM.perturb(np.array(3.0), stream=stream.at(0))
+    assert isinstance(zero_d, np.ndarray)
+    assert zero_d.shape == ()
+    assert zero_d == whole
+    for sequence in ([3.0, 1.0], (3, 1), [[3], [1]]):
+        got = MECHANISM.perturb(sequence, stream=stream.at(0))
+        assert isinstance(got, np.ndarray)
+        assert got.dtype == np.float64
+        assert got.shape == np.shape(sequence)
+    assert MECHANISM.perturb([], stream=stream).shape == (0,)
+    assert MECHANISM.perturb(np.zeros((3, 0, 2))).shape == (3, 0, 2)
+
+
+def test_read_only_input__is_taken_and_left_alone(stream):
+    x = np.arange(5.0)
+    expected = MECHANISM.perturb(x, stream=stream.at(0))
+    x.flags.writeable = False
+    assert MECHANISM.perturb(x, stream=stream.at(0)).tolist() == expected.tolist()
+    assert x.tolist() == [0, 1, 2, 3, 4]
+
+
+def test_in_place(stream):
+    x = np.arange(50_000.0)
+    expected = MECHANISM.perturb(x, stream=stream.at(0))
+    assert MECHANISM.perturb(x, out=x, stream=stream.at(0)) is x
+    assert np.array_equal(x, expected)
+    y = np.arange(50_000.0)
+    MECHANISM.perturb(y[:], out=y, stream=stream.at(0))  # another view of the same memory
+    assert np.array_equal(y, expected)
+
+
+def test_sample__sizes(stream):
+    assert type(MECHANISM.sample()) is float
+    assert MECHANISM.sample(3).shape == (3,)
+    assert MECHANISM.sample((2, 0)).shape == (2, 0)
+    assert MECHANISM.sample(()).shape == ()
+    assert MECHANISM.sample(4, dtype="f4").dtype == np.float32
+    for size in (-1, 2.5, "3", (2, -1)):
+        with pytest.raises((ValueError, TypeError)):
+            MECHANISM.sample(size, stream=stream)
+    for dtype in (int, "f2", complex, "nonsense"):
+        with pytest.raises(TypeError):
+            MECHANISM.sample(3, dtype=dtype, stream=stream)
+    assert stream.position == 0
+
+
+def test_extreme_parameters__work_or_say_why(stream):
+    for epsilon in (1e-10, 1e-8, 100.0, 1000.0, 1e6):
+        assert np.isfinite(fn.Staircase(epsilon).perturb(np.ones(50), stream=stream)).all()
+    with pytest.raises(ValueError, match="epsilon must be at least"):
+        fn.Staircase(1e-20, gamma=0.5).perturb(1.0)
+    with pytest.raises(ValueError, match="sensitivity must be"):
+        fn.Staircase(1.0, 1e-305).perturb(1.0)
+    with pytest.raises(ValueError, match="sensitivity must be"):
+        fn.Staircase(1.0, 1e305).perturb(1.0)

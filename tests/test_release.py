@@ -1,0 +1,182 @@
+"""Is the released sum exact: snapped right, added exactly, rounded once, the same grid for all?"""
+
+from fractions import Fraction
+from math import ceil, floor, inf, nan
+
+import numpy as np
+import pytest
+from conftest import KEY
+from exact import DrawnLaw, exp_bounds
+from fastnoise_kernels.layout import DEEP
+
+import fastnoise as fn
+from fastnoise.dispatch import integer_noise, perturb_chunk
+from fastnoise.reader import Reader
+from fastnoise.release import Release
+from fastnoise.rows import Rows
+from fastnoise.tables import staircase_law
+
+EVERYWHERE = (-inf, inf)
+
+
+def half_up(x: float, grid: float) -> int:
+    return floor(Fraction(x) / Fraction(grid) + Fraction(1, 2))
+
+
+def exact(x: float, noise: int, grid: float) -> float:
+    return float((half_up(x, grid) + noise) * Fraction(grid))
+
+
+def awkward(grid: float) -> list[float]:
+    """Values where rounding goes wrong first, in grid steps and around them."""
+    steps = [0.0, 0.5, 1.5, 2.5, 0.49999999999999994, 0.5000000000000001, 1e-300, 1 / 3, 4503599.5]
+    steps += [2.0**51 + 0.5, 2.0**52 - 0.5, 2.0**52, 2.0**52 + 1, 2.0**53 - 1, 2.0**53 + 2, 2.0**62]
+    steps += [2.0**63, 2.0**80 + 2.0**30, 2.0**300]
+    values = [sign * step * grid for step in steps for sign in (1, -1)]
+    around = [np.nextafter(v, towards) for v in values for towards in EVERYWHERE]
+    return [*values, *map(float, around), 5e-324, 1.7976931348623157e308]
+
+
+@pytest.mark.parametrize("sensitivity", [1.0, 0.3, 1000.0, 1e-200, 1e200])
+@pytest.mark.parametrize("epsilon", [1.0, 1e-3, 20.0])
+def test_awkward_values__are_snapped_and_summed_exactly(epsilon, sensitivity, stream):
+    mechanism = fn.Staircase(epsilon, sensitivity)
+    x = np.array(awkward(mechanism.grid))
+    noise = mechanism.sample(x.size, stream=stream.at(0)) / mechanism.grid
+    got = mechanism.perturb(x, stream=stream.at(0))
+    expected = [exact(v, int(n), mechanism.grid) for v, n in zip(x.tolist(), noise, strict=True)]
+    assert got.tolist() == expected
+
+
+WIDE = Release("staircase", staircase_law(1e-2, 2**50, 2**49), 2.0**-20)
+DEEPER = Release("staircase", staircase_law(2.0**-6, 2**57, 2**50), 2.0**-20)
+
+
+@pytest.mark.parametrize("release", [WIDE, DEEPER], ids=["beyond 2**53", "beyond 2**62"])
+def test_wide_noise__is_added_exactly_too(release, rng):
+    """Noise of 53 bits and more, where a float sum in two steps would round twice."""
+    x = np.array(awkward(release.grid) * 60)
+    x = np.concatenate([x, rng.normal(size=5000) * 2.0 ** rng.integers(-30, 60, 5000)])
+    noise = integer_noise(release, KEY, Rows(0), x.size)
+    if release is DEEPER:
+        assert (noise == DEEP).mean() > 0.3
+    else:
+        assert (np.abs(noise) > 2**53).mean() > 0.5
+    got = np.empty_like(x)
+    perturb_chunk(release, KEY, Rows(0), x, got, EVERYWHERE)
+    plain = Reader(release.law)
+    for i in range(0, x.size, 1 if release is WIDE else 97):
+        drawn = int(noise[i]) if noise[i] != DEEP else plain.noise(KEY, i)
+        assert got[i] == exact(x[i], drawn, release.grid)
+
+
+def test_deep_rows__in_place_clipped_and_missing(rng):
+    x = rng.normal(size=300) * 1e6
+    x[5] = nan
+    got = x.copy()
+    perturb_chunk(DEEPER, KEY, Rows(0), got, got, (-1000.0, 1000.0))
+    assert np.isnan(got[5])
+    plain = Reader(DEEPER.law)
+    for i in range(6, 300):
+        clipped = min(max(x[i], -1000.0), 1000.0)
+        assert got[i] == exact(clipped, plain.noise(KEY, i), DEEPER.grid)
+
+
+@pytest.mark.parametrize("sensitivity", [1.0, 0.3, 1000.0, 1 / 3, 1e-9, 123456.789])
+@pytest.mark.parametrize("epsilon", [1e-8, 1e-3, 0.1, 1.0, 5.0, 20.0, 40.0])
+@pytest.mark.parametrize("gamma", [None, 0.0, 0.3, 1.0])
+def test_grid__is_fine_and_covers_the_snapping(epsilon, sensitivity, gamma):
+    mechanism = fn.Staircase(epsilon, sensitivity, gamma=gamma)
+    grid, steps = mechanism.grid, mechanism.released_sensitivity / mechanism.grid
+    assert np.frexp(grid)[0] == 0.5
+    assert steps == ceil(Fraction(sensitivity) / Fraction(grid))
+    assert mechanism.released_sensitivity >= sensitivity
+    radius = max(1, round(Fraction(mechanism.gamma or 1.0) * int(steps)))
+    q = 1 / np.expm1(epsilon)
+    rho = radius - 0.5 + steps * q
+    spread = steps**2 * np.exp(-epsilon) / np.expm1(-epsilon) ** 2
+    drawn = (rho**2 + spread - 0.25) / (2 * rho) * grid  # E|X| of the integer staircase, spec 7.2
+    ideal = mechanism.moment(1)
+    assert drawn <= ideal * (1 + 1e-5)
+    assert drawn >= ideal * (1 - 1e-5)
+    assert grid <= ideal * 1e-5
+
+
+def test_grid__of_the_users_choice(stream):
+    mechanism = fn.Staircase(1.0, 0.3)
+    for grid in (1, 2.0, 0.5, 2.0**-30, np.float32(0.25)):
+        y = mechanism.perturb(np.full(2000, 0.1), grid=grid, stream=stream.at(0))
+        assert (y / float(grid) == np.round(y / float(grid))).all()
+    coarse = mechanism.perturb(np.zeros(20_000), grid=1.0, stream=stream.at(0))
+    geometric = 1 / np.sinh(1.0)  # one step covers the sensitivity: the geometric mechanism
+    assert abs(np.abs(coarse).mean() - geometric) < 5 * coarse.std() / np.sqrt(coarse.size)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), [(0.0, 1 / 3), (0.1, 1.1), (0.0, 1.0), (1e9, 1e9 + 1)]
+)
+@pytest.mark.parametrize("epsilon", [1e-3, 1.0, 20.0])
+def test_neighbours__have_the_same_possible_outputs(first, second, epsilon, stream):
+    """Each output of one input has positive probability for the other, within e**epsilon."""
+    mechanism = fn.Staircase(epsilon)
+    law = DrawnLaw(mechanism._release(mechanism.grid).law)
+    above = exp_bounds(epsilon)[1]
+    points = [half_up(value, mechanism.grid) for value in (first, second)]
+    for mine, other in (points, points[::-1]):
+        noise = mechanism.sample(300, stream=stream) / mechanism.grid
+        tail = [law.radius + k * law.steps + s for k in (3, 40, 5000) for s in (-1, 0, 1)]
+        for n in [*map(int, noise), 0, law.radius - 1, law.radius, *tail, *(-n for n in tail)]:
+            here, there = law.point(n), law.point(mine + n - other)
+            assert there > 0
+            assert there >= here * above
+
+
+def test_outputs_of_all_inputs_lie_on_one_grid(stream):
+    """The precision attack: numpy's outputs give the input away by their low bits, ours do not."""
+    mechanism, n = fn.Staircase(1.0), 100_000
+    generator = np.random.default_rng(5)
+    for x in (0.0, 0.1, 1 / 3, 1.1):
+        ours = mechanism.perturb(np.full(n, x), stream=stream) / mechanism.grid
+        assert (ours == np.round(ours)).all()
+    zero, third = generator.laplace(size=n), 1 / 3 + generator.laplace(size=n)
+    reachable = lambda y, x: (y - x) + x == y  # noqa: E731
+    assert reachable(third, 1 / 3).all()
+    assert not reachable(zero, 1 / 3).all()
+
+
+def test_signed_zero__never_shows(stream):
+    y = fn.Staircase(50.0).perturb(np.array([-0.0, 0.0, -1e-300] * 1000), stream=stream)
+    assert not np.signbit(y[y == 0]).any()
+
+
+def test_nan_payload__never_shows(stream):
+    payloads = np.array([0x7FF8000000000001, 0xFFF8000000000123, 0x7FF0000000000001], np.uint64)
+    y = fn.Staircase(1.0).perturb(payloads.view(np.float64), stream=stream, nan="keep")
+    assert len(set(y.view(np.uint64).tolist())) == 1
+
+
+def test_clip__comes_before_the_noise(stream):
+    mechanism = fn.Staircase(1.0)
+    x = np.array([-1e300, -5.0, 0.25, 7.0, 1e300])
+    inside = np.array([-1.0, -1.0, 0.25, 2.0, 2.0])
+    expected = mechanism.perturb(inside, stream=stream.at(0))
+    assert mechanism.perturb(x, clip=(-1, 2), stream=stream.at(0)).tolist() == expected.tolist()
+    only_low = mechanism.perturb(x, clip=[-1, inf], stream=stream.at(0))
+    assert only_low[4] == 1e300
+
+
+def test_integers__are_clamped_to_2_to_53(stream):
+    mechanism = fn.Staircase(1.0)
+    extremes = np.array([-(2**63), -(2**53) - 1, -3, 5, 2**53 + 1, 2**63 - 1])
+    clamped = np.clip(extremes, -(2**53), 2**53).astype(float)
+    expected = mechanism.perturb(clamped, stream=stream.at(0))
+    assert mechanism.perturb(extremes, stream=stream.at(0)).tolist() == expected.tolist()
+    at_the_limit = mechanism.perturb(2.0**53, stream=stream.at(0))
+    assert mechanism.perturb(np.array([2**64 - 1], np.uint64), stream=stream.at(0)) == at_the_limit
+    assert mechanism.perturb(10**400, stream=stream.at(0)) == at_the_limit
+
+
+def test_float32__overflow_is_infinite_not_wrong(stream):
+    y = fn.Staircase(1.0, 1e38).perturb(np.full(1000, 3.4e38, np.float32), stream=stream)
+    assert y.dtype == np.float32
+    assert np.isposinf(y).any()
