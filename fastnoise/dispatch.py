@@ -5,6 +5,7 @@ All arguments are checked before a stream is advanced or `out` is touched.
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Iterator
 from fractions import Fraction
@@ -20,7 +21,7 @@ from fastnoise_kernels.layout import DEEP
 
 from fastnoise.reader import Reader
 from fastnoise.rows import Rows, requested_rows
-from fastnoise.stream import Stream, fresh_stream
+from fastnoise.stream import KEY_BYTES, Stream
 from fastnoise.validation import bounds, number, one_of, refusal
 
 if TYPE_CHECKING:
@@ -98,12 +99,15 @@ def _run(
     rows: Rows | None,
     limits: tuple[float, float],
 ) -> None:
-    """Reserve rows, derive the key of this mechanism and grid, and perturb `data` into `result`."""
+    """Perturb `data` into `result`: with a fresh key, or the stream's for this mechanism and grid."""
     if data.size == 0:
         return
-    stream = stream or fresh_stream()
-    rows = rows if rows is not None else Rows(stream._reserve(data.size))
-    key = stream._noise_key(f"{mechanism!r} on grid {release.grid if release.snapped else None}")
+    if stream is None:
+        rows, key = Rows(0), os.urandom(KEY_BYTES)
+    else:
+        rows = rows if rows is not None else Rows(stream._reserve(data.size))
+        grid = release.grid if release.snapped else None
+        key = stream._noise_key(f"{mechanism!r} on grid {grid}")
     for source, target in _chunks(data, result):
         perturb_chunk(release, key, rows, source, target, limits)
         rows = rows.after(source.size)
@@ -118,14 +122,10 @@ def perturb_chunk(
     limits: tuple[float, float],
 ) -> None:
     """Perturb one contiguous array of floats into another, or into itself."""
-    from fastnoise_kernels.release import perturb_floats
-
-    address = filler_address(release.filler)
-    words = np.frombuffer(key, "<u4")
-    deep = perturb_floats(
+    deep = kernels().perturb_floats(
         source.size,
-        address,
-        words,
+        filler_address(release.filler),
+        np.frombuffer(key, "<u4"),
         release.law,
         rows.first,
         rows.ids,
@@ -140,6 +140,12 @@ def perturb_chunk(
 
 
 @cache
+def kernels() -> Any:
+    """The compiled loops; numba is imported when the first one is needed."""
+    return import_module("fastnoise_kernels.release")
+
+
+@cache
 def filler_address(name: str) -> int:
     """Where the compiled filler of a law is, in `fastnoise_kernels.<name>`."""
     module = import_module(f"fastnoise_kernels.{name}")
@@ -148,12 +154,9 @@ def filler_address(name: str) -> int:
 
 def integer_noise(release: Release, key: bytes, rows: Rows, count: int) -> npt.NDArray[np.int64]:
     """The noise itself in grid steps, DEEP where it does not fit."""
-    from fastnoise_kernels.release import fill_noise
-
     noise = np.empty(count, np.int64)
-    words = np.frombuffer(key, "<u4")
-    address = filler_address(release.filler)
-    fill_noise(count, address, words, release.law, rows.first, rows.ids, noise)
+    words, address = np.frombuffer(key, "<u4"), filler_address(release.filler)
+    kernels().fill_noise(count, address, words, release.law, rows.first, rows.ids, noise)
     return noise
 
 
@@ -246,6 +249,8 @@ def _result(data: Array, out: Any) -> Array:
     if out is None:
         return np.empty_like(data, kind, subok=False)
     result = _checked_out(out, data.shape, kind)
+    if result is data or not np.may_share_memory(data, result):
+        return result
     same = result.__array_interface__ == data.__array_interface__
     if not same and np.shares_memory(data, result):
         raise ValueError("out must be x itself or share no memory with it: they overlap in part")
@@ -269,11 +274,9 @@ def _checked_out(out: Any, shape: tuple[int, ...], kind: np.dtype[Any]) -> Array
 def _refuse_bad_values(data: Array, missing: str) -> None:
     if data.dtype.kind != "f" or data.size == 0:
         return
-    from fastnoise_kernels.release import count_bad
-
-    keep = missing == "keep"
-    parts = (source for source, _ in _chunks(data, data)) if _is_plain(data) else _buffers(data)
-    bad = sum(count_bad(part.size, _read_only(part), keep) for part in parts)
+    keep, bad = missing == "keep", 0
+    for part in (data.reshape(-1),) if _is_plain(data) else _buffers(data):
+        bad += kernels().count_bad(part.size, _read_only(part), keep)
     if bad:
         what = "infinite" if keep else "NaN or infinite"
         cure = "drop them" if keep else 'drop or fill them, or pass nan="keep" to let NaN through'

@@ -106,10 +106,8 @@ class Stream:
         batches = -(-nbytes // (4 * BATCH))
         if batches == 0:
             return b""
-        # The kernel writes where the bytes will stay: one pass over memory, not two.
-        room = io.BytesIO()
-        room.seek(4 * BATCH * batches - 1)
-        room.write(b"\0")
+        # The kernel writes where the bytes will stay: one pass over memory, and no copy.
+        room = io.BytesIO(bytes(4 * BATCH * batches))
         with room.getbuffer() as memory:
             words = np.frombuffer(memory, "<u4")
             keystream(batches, np.frombuffer(self._key, "<u4"), np.uint64(0), words, grain=BATCH)
@@ -161,11 +159,6 @@ def _unpickle(key: bytes, position: int, seed_warnings: list[str] | None) -> Str
     stream = Stream.__new__(Stream)
     stream._set(key, position, seed_warnings)
     return stream
-
-
-def fresh_stream() -> Stream:
-    """256 bits from the operating system: what a call without a stream uses."""
-    return Stream.from_key(os.urandom(KEY_BYTES))
 
 
 def _expand(key: bytes, info: bytes) -> bytes:

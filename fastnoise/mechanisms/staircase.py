@@ -32,7 +32,7 @@ class Staircase(IdealStaircase, Mechanism):
 
     >>> import fastnoise as fn
     >>> fn.Staircase(epsilon=1.0)
-    Staircase(epsilon=1.0, sensitivity=1.0, gamma=0.3775406687981454)
+    Staircase(epsilon=1.0, sensitivity=1.0, gamma=0.37754066879814546)
     >>> round(float(fn.Staircase(epsilon=1.0).moment(1)), 6)  # Laplace: 1.0
     0.959517
     """

@@ -11,6 +11,7 @@ import contextlib
 import functools
 import hashlib
 import os
+import pickle
 import sys
 from pathlib import Path
 from typing import Any
@@ -92,4 +93,8 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]
 
     def save_overload(self, signature: Any, data: Any) -> None:
         with contextlib.suppress(OSError):
-            super().save_overload(signature, data)
+            try:
+                super().save_overload(signature, data)
+            except (pickle.UnpicklingError, EOFError):  # a damaged index: begin a new one
+                self.flush()
+                super().save_overload(signature, data)

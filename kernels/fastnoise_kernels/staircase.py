@@ -247,11 +247,10 @@ def sixteen_rows(typing, words, offset, cells, digit_cells, sizes, noise, at):
 
 
 @inner
-def redraw(careful, group, key, law, first, ids, lead, total, noise):
-    """Draw the rows of a group that its mask marks one by one."""
-    for lane in range(16):
-        at = group * 16 + lane
-        if (careful >> lane) & 1 and lead <= at < total:
+def redraw(careful, key, law, first, ids, lead, total, noise):
+    """Draw one by one the rows that the masks of their groups mark."""
+    for at in range(lead, total):
+        if careful[at // 16] >> (at % 16) & 1:
             row = ids[at] if first < 0 else first - lead + at
             noise[at] = draw_row(key, row, law)
 
@@ -262,20 +261,24 @@ def table_cells(law, cells_at):
 
 
 @inner
-def one_word_rows(key, law, first, ids, lead, total, words, noise):
+def one_word_rows(law, words, noise, careful):
+    """Noise of whole groups; fills their masks of rows that need care, and says if there are any."""
     steps, radius = law[STEPS], law[RADIUS]
     rest_top = (np.uint64(1) << HALF) % (radius * np.uint64(2) - np.uint64(1))
     rest_side = (np.uint64(1) << HALF) % (steps * np.uint64(2))
     sizes = (law[HEAD_BITS], law[HEAD_LAST], steps, radius, rest_top, rest_side)
     cells = table_cells(law, HEAD_CELLS)
-    for group in range((total + 15) // 16):
-        careful = sixteen_rows(words, 32 * group, cells, cells, sizes, noise, 16 * group)
-        if careful:
-            redraw(careful, group, key, law, first, ids, lead, total, noise)
+    some = np.uint32(0)
+    for group in range(len(careful)):
+        mask = sixteen_rows(words, 32 * group, cells, cells, sizes, noise, 16 * group)
+        careful[group] = mask
+        some |= mask
+    return some > 0
 
 
 @inner
-def two_word_rows(key, law, first, ids, lead, total, words, noise):
+def two_word_rows(law, words, noise, careful):
+    """`one_word_rows` for laws of two words a row."""
     steps, radius = law[STEPS], law[RADIUS]
     sizes = (
         law[HEAD_BITS],
@@ -290,10 +293,12 @@ def two_word_rows(key, law, first, ids, lead, total, words, noise):
         law[DEEPEST],
     )
     cells, digit_cells = table_cells(law, HEAD_CELLS), table_cells(law, DIGIT_CELLS)
-    for group in range((total + 15) // 16):
-        careful = sixteen_rows(words, 64 * group, cells, digit_cells, sizes, noise, 16 * group)
-        if careful:
-            redraw(careful, group, key, law, first, ids, lead, total, noise)
+    some = np.uint32(0)
+    for group in range(len(careful)):
+        mask = sixteen_rows(words, 64 * group, cells, digit_cells, sizes, noise, 16 * group)
+        careful[group] = mask
+        some |= mask
+    return some > 0
 
 
 @filler
@@ -308,8 +313,11 @@ def fill_staircase(key_at, law_at, law_size, first, ids_at, n, noise_at):
         lead = fill_words(key, first, n, width, words)
     total = lead + n
     noise = carray(noise_at, total + 16)
+    careful = np.empty((total + 15) // 16, np.uint32)
     if width == 2:
-        one_word_rows(key, law, first, ids, lead, total, words, noise)
+        some = one_word_rows(law, words, noise, careful)
     else:
-        two_word_rows(key, law, first, ids, lead, total, words, noise)
+        some = two_word_rows(law, words, noise, careful)
+    if some:
+        redraw(careful, key, law, first, ids, lead, total, noise)
     return lead

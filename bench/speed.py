@@ -1,0 +1,105 @@
+"""The speed table: `python -m bench.speed [rows]`. Ratios to baselines in the same process."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from collections.abc import Iterator
+
+import numba
+import numpy as np
+
+import fastnoise as fn
+from bench import recipes
+from bench.measure import first_perturb_seconds, process_seconds, seconds
+
+SMALL = 2_048
+
+
+class Bench:
+    """Ten million float64, epsilon 1, medians."""
+
+    def __init__(self, rows: int) -> None:
+        self.rows = rows
+        self.mechanism = fn.Staircase(epsilon=1.0)
+        self.generator = np.random.default_rng(1)
+        self.x, self.y = self.generator.random(rows), np.zeros(rows)
+        self.threads = numba.get_num_threads()
+
+    def perturb(self) -> None:
+        self.mechanism.perturb(self.x, out=self.y)
+
+    def add(self) -> None:
+        np.add(self.x, 1.0, out=self.y)
+
+    def recipe(self) -> None:
+        law = self.mechanism
+        noise = recipes.staircase(
+            self.generator, self.rows, law.epsilon, law.sensitivity, law.gamma
+        )
+        np.add(self.x, noise, out=self.y)
+
+    def keystream(self) -> None:
+        from fastnoise_kernels.chacha import BATCH, keystream
+
+        words = self.y.view(np.uint32)
+        batches = words.size // BATCH
+        keystream(batches, np.zeros(8, np.uint32), np.uint64(0), words, grain=BATCH)
+
+    def doubles(self) -> None:
+        self.generator.random(out=self.y)
+
+    def lines(self) -> Iterator[tuple[str, str, str]]:
+        """(what, measured, wanted), one at a time because they take a while."""
+        per_row = 1e9 / self.rows
+        numba.set_num_threads(1)
+        stream, random = seconds(self.keystream, self.doubles)
+        yield (
+            "keystream against PCG64 doubles, 1 thread",
+            f"{random / stream:.2f} x ({stream * per_row:.2f} ns for 8 bytes)",
+            ">= 1.3 x",
+        )
+        one, add, recipe = seconds(self.perturb, self.add, self.recipe)
+        yield (
+            "perturb against numpy's Algorithm 1, 1 thread",
+            f"{recipe / one:.1f} x ({one * per_row:.2f} ns a row, numpy {recipe * per_row:.1f})",
+            ">= 10 x",
+        )
+        numba.set_num_threads(min(2, self.threads))
+        two, add, recipe = seconds(self.perturb, self.add, self.recipe)
+        yield (
+            "the same on 2 threads",
+            f"{recipe / two:.1f} x ({two * per_row:.2f} ns a row)",
+            ">= 20 x",
+        )
+        yield (
+            "time against np.add, 2 threads",
+            f"{two / add:.2f} x ({add * per_row:.2f} ns a row)",
+            "<= 3 x",
+        )
+        yield "2 threads against 1", f"{one / two:.2f} x", ">= 1.5 x"
+        small, out = self.x[:SMALL].copy(), np.empty(SMALL)
+        (short,) = seconds(lambda: self.mechanism.perturb(small, out=out), runs=2_000)
+        yield f"perturb of {SMALL:,} rows", f"{short * 1e6:.1f} microseconds", "<= 25"
+        numpy_import, our_import = (process_seconds(f"import {m}") for m in ("numpy", "fastnoise"))
+        yield (
+            "import fastnoise against import numpy",
+            f"{our_import / numpy_import:.2f} x ({our_import * 1e3:.0f} ms)",
+            "<= 1.5 x",
+        )
+        yield "first perturb, cached", f"{first_perturb_seconds(True):.2f} s", "<= 1.2 s"
+        yield "first perturb, cold", f"{first_perturb_seconds(False, 1):.1f} s", "<= 15 s"
+
+
+def main(arguments: list[str]) -> None:
+    rows = int(arguments[0]) if arguments else 10_000_000
+    versions = f"Python {platform.python_version()}, numpy {np.__version__}, numba {numba.__version__}"
+    print(f"{rows:,} float64, Staircase(epsilon=1), medians; {versions}")
+    print(f"| {'what':47} | {'measured':44} | {'wanted':9} |")
+    print(f"|{'-' * 49}|{'-' * 46}|{'-' * 11}|")
+    for what, measured, wanted in Bench(rows).lines():
+        print(f"| {what:47} | {measured:44} | {wanted:9} |", flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

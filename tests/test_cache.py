@@ -1,0 +1,142 @@
+"""Is compiled code kept, never stale, and never in the way?"""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import fastnoise
+import fastnoise_kernels
+
+DRAW = """
+import fastnoise as fn
+stream = fn.Stream.from_key(bytes(32))
+print(fn.Staircase(epsilon=1.0).sample(3, stream=stream).tolist())
+"""
+
+
+def run(code: str, root: Path | None = None, **environment: str) -> subprocess.CompletedProcess:
+    path = [str(root)] if root else sys.path
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(path), **environment}
+    command = [sys.executable, "-W", "error", "-c", code]
+    return subprocess.run(command, capture_output=True, text=True, timeout=240, env=env, cwd="/")
+
+
+def output(code: str, root: Path | None = None, **environment: str) -> str:
+    done = run(code, root, **environment)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+@pytest.fixture
+def installed(tmp_path):
+    """A copy of both packages, as an install would lay them side by side."""
+    root = tmp_path / "site"
+    for package in (fastnoise, fastnoise_kernels):
+        source = Path(package.__file__).parent
+        ignored = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(source, root / source.name, ignore=ignored)
+    return root
+
+
+def test_edited_helper__changes_what_a_fresh_process_runs(installed, tmp_path):
+    """chacha.py is only a helper of the compiled fillers: numba alone would not notice."""
+    cache = str(tmp_path / "cache")
+    before = output(DRAW, installed, FASTNOISE_CACHE_DIR=cache)
+    assert output(DRAW, installed, FASTNOISE_CACHE_DIR=cache) == before
+    helper = installed / "fastnoise_kernels" / "chacha.py"
+    source = helper.read_text()
+    helper.write_text(
+        source.replace("for rotation in (16, 12, 8, 7)", "for rotation in (16, 12, 8, 9)")
+    )
+    assert helper.read_text() != source
+    assert output(DRAW, installed, FASTNOISE_CACHE_DIR=cache) != before
+    helper.write_text(source)
+    assert output(DRAW, installed, FASTNOISE_CACHE_DIR=cache) == before
+
+
+def test_kernels__are_loaded_not_compiled_the_second_time(tmp_path):
+    cache = tmp_path / "cache"
+    output(DRAW, FASTNOISE_CACHE_DIR=str(cache))
+    files = {path: path.stat().st_mtime_ns for path in cache.rglob("*") if path.is_file()}
+    assert files
+    hits = DRAW + (
+        "from fastnoise_kernels.release import perturb_floats\n"
+        "print(sum(perturb_floats.serial.stats.cache_hits.values()))"
+    )
+    assert output(hits, FASTNOISE_CACHE_DIR=str(cache)).endswith("\n1")
+    assert files == {path: path.stat().st_mtime_ns for path in cache.rglob("*") if path.is_file()}
+
+
+def test_nothing_is_written_beside_the_sources(installed, tmp_path):
+    env = {"FASTNOISE_CACHE_DIR": str(tmp_path / "cache"), "PYTHONDONTWRITEBYTECODE": "1"}
+    before = sorted(installed.rglob("*"))
+    output(DRAW, installed, **env)
+    assert sorted(installed.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    "folder", ["/dev/null/cache", "/proc/cache"], ids=["below a file", "not writable by root"]
+)
+def test_no_writable_cache__still_runs(folder, installed):
+    expected = output(DRAW, installed)
+    assert output(DRAW, installed, FASTNOISE_CACHE_DIR=folder) == expected
+
+
+def test_unwritable_home_and_install__as_another_user(installed, tmp_path):
+    """Folders without write permission; root ignores permissions, so root becomes someone else."""
+    home = tmp_path / "home"
+    home.mkdir()
+    tree = [home, *installed.rglob("*"), installed]
+    for path in tree:
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    for parent in tmp_path.parents:
+        if parent.stat().st_uid == os.getuid() and parent != Path("/"):
+            parent.chmod(parent.stat().st_mode | 0o055)
+    tmp_path.chmod(0o755)
+    drop = "import os\nif os.getuid() == 0: os.setgid(65534); os.setuid(65534)\n"
+    check = "import os\nassert not os.access(os.environ['HOME'], os.W_OK)\n"
+    env = {"HOME": str(home), "XDG_CACHE_HOME": "", "FASTNOISE_CACHE_DIR": ""}
+    try:
+        # numba and numpy must be readable to the other user, which a private interpreter may forbid.
+        if run(drop + "import numba, numpy, scipy", installed, **env).returncode == 0:
+            assert output(drop + check + DRAW, installed, **env) == output(DRAW, installed)
+        else:
+            assert output(DRAW, installed, **env) == output(DRAW, installed)
+    finally:
+        for path in tree:
+            path.chmod(0o755 if path.is_dir() else 0o644)
+
+
+def test_read_only_cache__is_still_read(tmp_path):
+    """A container image: warmed up when built, mounted read-only when run."""
+    cache = tmp_path / "cache"
+    expected = output(DRAW, FASTNOISE_CACHE_DIR=str(cache))
+    for path in cache.rglob("*"):
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    assert output(DRAW, FASTNOISE_CACHE_DIR=str(cache)) == expected
+    for path in cache.rglob("*"):
+        path.chmod(0o755 if path.is_dir() else 0o644)
+
+
+def test_damaged_cache__is_compiled_again(tmp_path):
+    cache = tmp_path / "cache"
+    expected = output(DRAW, FASTNOISE_CACHE_DIR=str(cache))
+    for path in cache.rglob("*.nb?"):
+        path.write_bytes(path.read_bytes()[:100])
+    assert output(DRAW, FASTNOISE_CACHE_DIR=str(cache)) == expected
+
+
+def test_no_home__still_runs(installed):
+    code = (
+        "import os, pwd\npwd.getpwuid = lambda uid: (_ for _ in ()).throw(KeyError(uid))\n" + DRAW
+    )
+    env = {k: v for k, v in os.environ.items() if k not in ("HOME", "XDG_CACHE_HOME")}
+    env["PYTHONPATH"] = os.pathsep.join(sys.path)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=env, timeout=240
+    )
+    assert done.stdout.strip() == output(DRAW), done.stderr

@@ -1,0 +1,77 @@
+"""Does the `fastnoise` command do what it says, and fail with one clear line?"""
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from fastnoise.cli import main
+from fastnoise.demo import demo
+from fastnoise.progress import progress
+
+
+def test_demo__reports_error_near_theory(capsys):
+    assert main(["demo", "--rows", "200000"]) == 0
+    out = capsys.readouterr().out
+    measured, theory = re.search(r"E\|noise\| +([\d,.]+) measured +([\d,.]+)", out).groups()
+    measured, theory = (float(text.replace(",", "")) for text in (measured, theory))
+    assert abs(measured / theory - 1) < 0.02
+    assert "rows a second" in out
+    assert out.count("█") > 100
+
+
+def test_demo__saves_a_picture(tmp_path):
+    picture = tmp_path / "noise.png"
+    demo(20_000, 1.0, str(picture))
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_demo__without_matplotlib_says_what_to_install(monkeypatch, capsys, tmp_path):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    assert main(["demo", "--rows", "1000", "--png", str(tmp_path / "x.png")]) == 1
+    assert "pip install 'fastnoise[plot]'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("arguments", [["--rows", "0"], ["--epsilon", "-1"], ["--epsilon", "nan"]])
+def test_demo__bad_arguments(arguments, capsys):
+    assert main(["demo", *arguments]) == 1
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert arguments[0].strip("-") in error
+
+
+def test_warmup__leaves_nothing_to_compile(tmp_path, monkeypatch):
+    environment = {"FASTNOISE_CACHE_DIR": str(tmp_path), "PYTHONPATH": ":".join(sys.path)}
+    command = [sys.executable, "-m", "fastnoise", "warmup"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=240)
+    assert re.match(r"\d+ kernels ready in [\d.]+ s", done.stdout), done.stderr
+    kept = sorted(path.name for path in tmp_path.rglob("*.nbi"))
+    use = (
+        "import numpy as np, fastnoise as fn\n"
+        "m, s = fn.Staircase(1.0), fn.Stream.from_key(bytes(32))\n"
+        "for n in (3, 100_000):\n"
+        "    for kind in ('f8', 'f4', 'i8', '>f8'):\n"
+        "        m.perturb(np.ones(n, kind), nan='keep')\n"
+        "        m.perturb(np.ones(n, kind), stream=s, rows=np.arange(n)[::-1])\n"
+        "    m.sample(n); s.keystream(n)\n"
+    )
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.nb?")}
+    subprocess.run([sys.executable, "-c", use], env=environment, check=True, timeout=240)
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.nb?")} == before
+    assert len(kept) >= 8  # three kernels with two twins, and the staircase's filler
+
+
+def test_progress__only_on_a_terminal(capsys, monkeypatch):
+    items = [("one", 1), ("two", 2)]
+    assert list(progress(items)) == [1, 2]
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    assert list(progress(items)) == [1, 2]
+    assert "1/2 two" in capsys.readouterr().err
+
+
+def test_unknown_command__exits_with_usage(capsys):
+    with pytest.raises(SystemExit, match="2"):
+        main(["nonsense"])
+    assert "usage: fastnoise" in capsys.readouterr().err

@@ -1,0 +1,186 @@
+"""Does it work, and never repeat noise, in threads, forks, pools and spawned workers?
+
+Each case runs in an interpreter of its own: an abort or a hang there fails one test, not all.
+"""
+
+import importlib.util
+import os
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+
+def importable(name: str) -> bool:
+    """Whether a threading layer of numba can load here (omp needs the system's libgomp)."""
+    if importlib.util.find_spec(f"numba.np.ufunc.{name}") is None:
+        return False
+    probe = [sys.executable, "-c", f"import numba.np.ufunc.{name}"]
+    return subprocess.run(probe, capture_output=True).returncode == 0
+
+
+LAYERS = ["workqueue", *(["omp"] if importable("omppool") else [])]
+
+
+def run(script: str, **environment: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", textwrap.dedent(script)],
+        capture_output=True,
+        text=True,
+        timeout=240,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **environment},
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_forked_pool_after_a_parallel_kernel(layer):
+    out = run(
+        """
+        import multiprocessing, os
+        import numpy as np
+        import fastnoise as fn
+        import numba
+
+        numba.set_num_threads(2)
+        mechanism = fn.Staircase(epsilon=1.0)
+        mechanism.perturb(np.zeros(1_000_000))  # threads are running now
+        assert numba.threading_layer() == os.environ["NUMBA_THREADING_LAYER"]
+
+        def work(i):
+            return tuple(mechanism.perturb(np.zeros(100_000))[:20])
+
+        with multiprocessing.get_context("fork").Pool(4) as pool:
+            noise = pool.map(work, range(24), chunksize=1)
+        assert len(set(noise)) == 24
+        mechanism.perturb(np.zeros(1_000_000))  # and the parent's threads still answer
+        print("different", len(noise))
+        """,
+        NUMBA_THREADING_LAYER=layer,
+    )
+    assert out == "different 24"
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_eight_threads_at_once(layer):
+    out = run(
+        """
+        import os, threading
+        import numpy as np
+        import fastnoise as fn
+        import numba
+
+        mechanism = fn.Staircase(epsilon=1.0)
+        stream = fn.Stream.from_key(bytes(32))
+        expected = mechanism.perturb(np.zeros(200_000), stream=stream.at(0))
+        seen, wrong = [], []
+
+        def work():
+            for _ in range(20):
+                seen.append(tuple(mechanism.perturb(np.zeros(200_000))[:8]))
+                again = mechanism.perturb(np.zeros(200_000), stream=stream.at(0))
+                wrong.append(not np.array_equal(again, expected))
+
+        threads = [threading.Thread(target=work) for _ in range(8)]
+        for thread in threads: thread.start()
+        for thread in threads: thread.join()
+        assert numba.threading_layer() == os.environ["NUMBA_THREADING_LAYER"]
+        print(len(seen), len(set(seen)), any(wrong))
+        """,
+        NUMBA_THREADING_LAYER=layer,
+        NUMBA_NUM_THREADS="2",
+    )
+    assert out == "160 160 False"
+
+
+def test_spawned_workers_and_pickled_mechanisms(tmp_path):
+    script = tmp_path / "spawned.py"
+    script.write_text(
+        textwrap.dedent(
+            """
+            import multiprocessing
+            import fastnoise as fn
+
+            def work(task):
+                mechanism, stream = task
+                return tuple(mechanism.sample(8, stream=stream))
+
+            if __name__ == "__main__":
+                mechanism, stream = fn.Staircase(epsilon=1.0), fn.Stream.from_key(bytes(32))
+                fresh = [(mechanism, None)] * 6
+                views = [(mechanism, stream.at(8 * i)) for i in range(6)]
+                with multiprocessing.get_context("spawn").Pool(2) as pool:
+                    unkeyed, keyed = pool.map(work, fresh), pool.map(work, views)
+                whole = mechanism.sample(48, stream=stream)
+                assert [n for part in keyed for n in part] == whole.tolist()
+                print(len(set(unkeyed)), len(set(keyed)))
+            """
+        )
+    )
+    done = subprocess.run(
+        [sys.executable, str(script)],
+        capture_output=True,
+        text=True,
+        timeout=240,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    assert done.stdout.split() == ["6", "6"], done.stderr
+
+
+def test_fork_before_any_kernel():
+    """Both sides compile and draw for themselves."""
+    out = run(
+        """
+        import os
+        import fastnoise as fn
+
+        read, write = os.pipe()
+        if os.fork() == 0:
+            os.write(write, fn.Staircase(epsilon=1.0).sample(4).tobytes())
+            os._exit(0)
+        mine, theirs = fn.Staircase(epsilon=1.0).sample(4).tobytes(), os.read(read, 32)
+        os.wait()
+        print(len(theirs), mine != theirs)
+        """
+    )
+    assert out == "32 True"
+
+
+def test_one_thread_asked_for__no_threads_started():
+    out = run(
+        """
+        import numpy as np, threading, os
+        import fastnoise as fn
+        fn.Staircase(epsilon=1.0).perturb(np.zeros(1_000_000))
+        print(len(os.listdir("/proc/self/task")) if os.path.isdir("/proc/self/task") else 1)
+        """,
+        NUMBA_NUM_THREADS="1",
+        OPENBLAS_NUM_THREADS="1",
+    )
+    assert out == "1"
+
+
+def test_import__is_light():
+    out = run(
+        """
+        import sys
+        import fastnoise
+        print([m for m in ("numba", "llvmlite", "scipy", "matplotlib") if m in sys.modules])
+        """
+    )
+    assert out == "[]"
+
+
+def test_kernels__never_import_the_layer_above():
+    out = run(
+        """
+        import pkgutil, sys
+        import fastnoise_kernels
+        for module in pkgutil.iter_modules(fastnoise_kernels.__path__):
+            __import__(f"fastnoise_kernels.{module.name}")
+        print([m for m in sys.modules if m == "fastnoise" or m.startswith("fastnoise.")])
+        """
+    )
+    assert out == "[]"
