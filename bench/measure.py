@@ -1,4 +1,4 @@
-"""Timing: medians of interleaved runs, so that two things are compared on the same machine state."""
+"""Timing: medians of runs that take turns, so that a busy machine slows what is compared alike."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def seconds(*calls: Call, runs: int = 7) -> list[float]:
 
 
 def process_seconds(code: str, runs: int = 5, **environment: str) -> float:
-    """The median time of a fresh interpreter that runs `code`, less that of one that runs nothing."""
+    """The median time of a fresh interpreter for `code`, less that of one that does nothing."""
     here = str(Path(__file__).parent.parent)
     path = os.pathsep.join([here, str(Path(here, "kernels")), os.environ.get("PYTHONPATH", "")])
     variables = {**os.environ, "PYTHONPATH": path, **environment}

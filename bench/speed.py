@@ -93,8 +93,8 @@ class Bench:
 
 def main(arguments: list[str]) -> None:
     rows = int(arguments[0]) if arguments else 10_000_000
-    versions = f"Python {platform.python_version()}, numpy {np.__version__}, numba {numba.__version__}"
-    print(f"{rows:,} float64, Staircase(epsilon=1), medians; {versions}")
+    versions = f"{platform.python_version()}, numpy {np.__version__}, numba {numba.__version__}"
+    print(f"{rows:,} float64, Staircase(epsilon=1), medians; Python {versions}")
     print(f"| {'what':47} | {'measured':44} | {'wanted':9} |")
     print(f"|{'-' * 49}|{'-' * 46}|{'-' * 11}|")
     for what, measured, wanted in Bench(rows).lines():

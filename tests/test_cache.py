@@ -6,10 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import fastnoise_kernels
 import pytest
 
 import fastnoise
-import fastnoise_kernels
 
 DRAW = """
 import fastnoise as fn
@@ -101,7 +101,7 @@ def test_unwritable_home_and_install__as_another_user(installed, tmp_path):
     check = "import os\nassert not os.access(os.environ['HOME'], os.W_OK)\n"
     env = {"HOME": str(home), "XDG_CACHE_HOME": "", "FASTNOISE_CACHE_DIR": ""}
     try:
-        # numba and numpy must be readable to the other user, which a private interpreter may forbid.
+        # The other user must be able to read numba, which a private interpreter may forbid.
         if run(drop + "import numba, numpy, scipy", installed, **env).returncode == 0:
             assert output(drop + check + DRAW, installed, **env) == output(DRAW, installed)
         else:

@@ -145,7 +145,7 @@ def test_out__must_fit(kind, stream):
         MECHANISM.perturb(x, out=out, stream=stream)
     assert np.array_equal(np.array(out), before)
     if kind != "overlap":
-        with pytest.raises((ValueError, TypeError), match="out|dtype"):
+        with pytest.raises((ValueError, TypeError), match=r"out|dtype"):
             MECHANISM.sample(4, dtype=np.float64, out=out, stream=stream)
     assert stream.position == 0
 

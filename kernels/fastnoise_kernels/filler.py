@@ -17,7 +17,7 @@ from numba.extending import intrinsic
 
 from fastnoise_kernels.cache import kernel_cache
 
-FILLER = types.int64(  # how many rows before the first one asked for it wrote, too
+FILLER = types.int64(  # see `call_filler`
     types.CPointer(types.uint32),  # key: 8 words
     types.CPointer(types.uint64),  # law
     types.int64,  # words in the law
@@ -50,7 +50,11 @@ filler = Filler
 
 @intrinsic
 def call_filler(typing, address, key, law, first, ids, n, noise):
-    """Call the filler at `address` on arrays."""
+    """Call the filler at `address` on arrays.
+
+    It may write whole groups of rows: what comes back is how many of `noise` precede the first row
+    asked for, or the bitwise complement of that if noise of more than 53 bits is there.
+    """
 
     def codegen(context, builder, signature, arguments):
         def array(i):

@@ -42,3 +42,4 @@ EXTRA_NONCE: Final = 1 << 63
 # unbounded integers. At the widest law it serves, scale 2**52, such a row has probability e**-1024.
 DEEP: Final = -(1 << 63)
 DEEP_STEPS: Final = 1 << 62
+EXACT_FLOAT: Final = 1 << 53  # integers below this are floats

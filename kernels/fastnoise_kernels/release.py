@@ -16,7 +16,6 @@ from fastnoise_kernels.layout import DEEP
 
 TILE = 1024  # rows: words, noise and data of a tile stay in the first-level cache
 ROOM = 256 + 16  # a filler may write whole groups from the start of a batch
-EXACT_FLOAT = 1 << 53
 
 
 @intrinsic
@@ -79,17 +78,34 @@ def canonical(value):
 
 
 @inner
+def tile_rows(first, at, stop):
+    """Tiles end where batches do, so that only the first one computes part of a batch in vain."""
+    return min(TILE if first < 0 else TILE - (first + at) % TILE, stop - at)
+
+
+@inner
+def row_at(first, at):
+    return -1 if first < 0 else first + at
+
+
+@inner
+def ids_at(first, ids, at):
+    return ids[at:] if first < 0 else ids
+
+
+@inner
 def add_tile(noise, x, out, low, high, grid, whole):
-    """out = x + noise * grid, released; counts DEEP noise, where `out` is left at `x`."""
+    """out = x + noise * grid, released, for noise that floats hold exactly."""
     inverse = 1.0 / grid
-    widest = np.int64(0)
     for i in range(len(x)):
-        widest |= noise[i] ^ (noise[i] >> 63)
-    if widest < EXACT_FLOAT:
-        for i in range(len(x)):
-            point = snap(np.float64(x[i]), low, high, grid, inverse, whole)
-            out[i] = canonical(point + np.float64(noise[i]) * grid)
-        return 0
+        point = snap(np.float64(x[i]), low, high, grid, inverse, whole)
+        out[i] = canonical(point + np.float64(noise[i]) * grid)
+
+
+@inner
+def add_wide_tile(noise, x, out, low, high, grid, whole):
+    """The same for any noise; counts DEEP noise, where `out` is left at `x`."""
+    inverse = 1.0 / grid
     deep = 0
     for i in range(len(x)):
         if noise[i] == DEEP:
@@ -102,20 +118,19 @@ def add_tile(noise, x, out, low, high, grid, whole):
 
 
 @kernel
-def perturb_floats(start, stop, filler, key, law, first, ids, x, out, low, high, grid, whole):  # fmt: skip # noqa: E501
+def perturb_floats(start, stop, filler, key, law, first, ids, x, out, low, high, grid, whole):
     """out = x + noise for rows start .. stop; counts the rows left for the Python layer (DEEP)."""
     noise = np.empty(TILE + ROOM, np.int64)
     deep = 0
     at = start
     while at < stop:
-        if first < 0:
-            n = min(TILE, stop - at)
-            lead = call_filler(filler, key, law, -1, ids[at:], n, noise)
+        n = tile_rows(first, at, stop)
+        lead = call_filler(filler, key, law, row_at(first, at), ids_at(first, ids, at), n, noise)
+        some, room = x[at : at + n], out[at : at + n]
+        if lead >= 0:
+            add_tile(noise[lead:], some, room, low, high, grid, whole)
         else:
-            # Tiles end where batches do, so that only the first one computes a batch in vain.
-            n = min(TILE - (first + at) % TILE, stop - at)
-            lead = call_filler(filler, key, law, first + at, ids, n, noise)
-        deep += add_tile(noise[lead:], x[at : at + n], out[at : at + n], low, high, grid, whole)
+            deep += add_wide_tile(noise[~lead:], some, room, low, high, grid, whole)
         at += n
     return deep
 
@@ -126,9 +141,9 @@ def fill_noise(start, stop, filler, key, law, first, ids, out):
     noise = np.empty(TILE + ROOM, np.int64)
     at = start
     while at < stop:
-        n = min(TILE, stop - at)
-        row = -1 if first < 0 else first + at
-        lead = call_filler(filler, key, law, row, ids[at:] if first < 0 else ids, n, noise)
+        n = tile_rows(first, at, stop)
+        lead = call_filler(filler, key, law, row_at(first, at), ids_at(first, ids, at), n, noise)
+        lead = max(lead, ~lead)
         out[at : at + n] = noise[lead : lead + n]
         at += n
     return 0

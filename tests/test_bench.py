@@ -1,0 +1,61 @@
+"""Do the benchmarks run? Each one once, at tiny size, so that none rots."""
+
+import importlib
+import inspect
+import itertools
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import fastnoise as fn
+from bench import recipes, speed
+
+ROOT = Path(speed.__file__).parent.parent
+MODULES = [f"bench.suite.{path.stem}" for path in sorted((ROOT / "bench/suite").glob("[a-z]*.py"))]
+
+
+def benchmarks():
+    for name in MODULES:
+        for _, group in inspect.getmembers(importlib.import_module(name), inspect.isclass):
+            for method in dir(group):
+                if method.startswith(("time_", "track_", "peakmem_")):
+                    yield group, method
+
+
+@pytest.mark.parametrize(("group", "method"), benchmarks(), ids=lambda p: getattr(p, "__name__", p))
+def test_suite(group, method, threads):
+    threads(2)
+    small = [values[:1] for values in getattr(group, "params", ())]
+    for parameters in itertools.product(*small):
+        one = group()
+        one.setup(*parameters)
+        result = getattr(one, method)(*parameters)
+        getattr(one, "teardown", lambda *_: None)(*parameters)
+        assert not method.startswith("track_") or result > 0
+
+
+def test_speed_table(threads, monkeypatch):
+    monkeypatch.setattr(
+        speed, "seconds", lambda *calls, runs=1: [(call() and 1.0) or 1.0 for call in calls]
+    )
+    monkeypatch.setattr(speed, "process_seconds", lambda code: 1.0)
+    monkeypatch.setattr(speed, "first_perturb_seconds", lambda cached, runs=1: 1.0)
+    threads(2)
+    lines = list(speed.Bench(2_560).lines())
+    assert len(lines) == 9
+
+
+def test_asv_configuration__names_what_is_there():
+    configuration = json.loads((ROOT / "asv.conf.json").read_text())
+    assert (ROOT / configuration["benchmark_dir"]).is_dir()
+
+
+def test_recipe__draws_the_staircase():
+    """The baseline must do the same work, or its time means nothing."""
+    law = fn.Staircase(epsilon=1.0, sensitivity=2.0)
+    noise = recipes.staircase(np.random.default_rng(1), 200_000, 1.0, 2.0, law.gamma)
+    assert abs(np.abs(noise).mean() / law.moment(1) - 1) < 0.02
+    assert abs(noise.var() / law.var() - 1) < 0.03
+    assert abs(noise.mean()) < 0.03
