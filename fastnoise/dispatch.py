@@ -99,7 +99,7 @@ def _run(
     rows: Rows | None,
     limits: tuple[float, float],
 ) -> None:
-    """Perturb `data` into `result`, with a fresh key or the stream's for this mechanism and grid."""
+    """Perturb `data` into `result`: a fresh key, or the stream's for this mechanism and grid."""
     if data.size == 0:
         return
     if stream is None:
