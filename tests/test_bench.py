@@ -24,7 +24,9 @@ def benchmarks():
                     yield group, method
 
 
-@pytest.mark.parametrize(("group", "method"), benchmarks(), ids=lambda p: getattr(p, "__name__", p))
+@pytest.mark.parametrize(
+    ("group", "method"), list(benchmarks()), ids=lambda p: getattr(p, "__name__", p)
+)
 def test_suite(group, method, threads):
     threads(2)
     small = [values[:1] for values in getattr(group, "params", ())]
