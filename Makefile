@@ -24,6 +24,7 @@ lint: $(INSTALLED)
 
 bench: $(INSTALLED)
 	$(BIN)/python -m bench.speed
+	$(BIN)/asv machine --yes
 	$(BIN)/asv run --quick --python=same --show-stderr
 
 clean:
