@@ -1,10 +1,12 @@
-"""The speed table: `python -m bench.speed [rows]`. Ratios to baselines in the same process."""
+"""The speed table: `python -m bench.speed`. Ratios to baselines in the same process."""
 
 from __future__ import annotations
 
+import argparse
+import os
 import platform
-import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import numba
 import numpy as np
@@ -14,6 +16,8 @@ from bench import recipes
 from bench.measure import first_perturb_seconds, process_seconds, seconds
 
 SMALL = 2_048
+README = Path(__file__).parent.parent / "README.md"
+BEGIN, END = "<!-- bench.speed -->", "<!-- /bench.speed -->"
 
 
 class Bench:
@@ -91,15 +95,33 @@ class Bench:
         yield "first perturb, cold", f"{first_perturb_seconds(False, 1):.1f} s", "<= 15 s"
 
 
-def main(arguments: list[str]) -> None:
-    rows = int(arguments[0]) if arguments else 10_000_000
+def table(rows: int) -> Iterator[str]:
+    """The lines of the table, as they are measured."""
     versions = f"{platform.python_version()}, numpy {np.__version__}, numba {numba.__version__}"
-    print(f"{rows:,} float64, Staircase(epsilon=1), medians; Python {versions}")
-    print(f"| {'what':47} | {'measured':44} | {'wanted':9} |")
-    print(f"|{'-' * 49}|{'-' * 46}|{'-' * 11}|")
+    machine = f"{platform.machine()}, {os.cpu_count()} cores"
+    yield f"{rows:,} float64, `Staircase(epsilon=1)`, medians; {machine}; Python {versions}:"
+    yield ""
+    yield f"| {'what':47} | {'measured':44} | {'wanted':9} |"
+    yield f"|{'-' * 49}|{'-' * 46}|{'-' * 11}|"
     for what, measured, wanted in Bench(rows).lines():
-        print(f"| {what:47} | {measured:44} | {wanted:9} |", flush=True)
+        yield f"| {what:47} | {measured:44} | {wanted:9} |"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=10_000_000)
+    parser.add_argument("--readme", action="store_true", help="write the table into README.md")
+    options = parser.parse_args()
+    lines = []
+    for line in table(options.rows):
+        print(line, flush=True)
+        lines.append(line)
+    if options.readme:
+        text = README.read_text()
+        before, rest = text.split(BEGIN)
+        after = rest.split(END)[1]
+        README.write_text("\n".join([f"{before}{BEGIN}", *lines, f"{END}{after}"]))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

@@ -34,6 +34,21 @@ def float_of_bits(typing, bits):
     return types.float64(types.int64), codegen
 
 
+@intrinsic
+def wide_vectors(typing):
+    """Have this function vectorised as wide as the processor goes, which LLVM shies away from.
+
+    The keystream runs at that width anyway; measured: 0.65 -> 0.44 ns a row of `add_tile`.
+    """
+
+    def codegen(context, builder, signature, arguments):
+        # llvmlite knows no attributes with a value, but writes what it finds.
+        set.add(builder.function.attributes, '"prefer-vector-width"="512"')
+        return context.get_dummy_value()
+
+    return types.void(), codegen
+
+
 @inner
 def snap(value, low, high, grid, inverse, whole):
     """Clip, then round half up to the grid, exactly; `whole` and beyond, floats lie on it.
@@ -96,6 +111,7 @@ def ids_at(first, ids, at):
 @inner
 def add_tile(noise, x, out, low, high, grid, whole):
     """out = x + noise * grid, released, for noise that floats hold exactly."""
+    wide_vectors()
     inverse = 1.0 / grid
     for i in range(len(x)):
         point = snap(np.float64(x[i]), low, high, grid, inverse, whole)
@@ -152,6 +168,7 @@ def fill_noise(start, stop, filler, key, law, first, ids, out):
 @kernel
 def count_bad(start, stop, x, keep_nan):
     """How many values are infinite, or NaN unless those are kept."""
+    wide_vectors()
     part = x[start:stop]
     bad = 0
     if keep_nan:
