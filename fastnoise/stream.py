@@ -42,8 +42,8 @@ class Stream:
 
     def __init__(self, seed: int | bytes | str) -> None:
         salt = b"fastnoise seed, not secret"
-        self._set(hmac.digest(salt, _tagged("seed", seed), "sha256"), 0, [])
-        self._owner: int | None = os.getpid()
+        self._key = hmac.digest(salt, _tagged("seed", seed), "sha256")
+        self._start(0, warned=[], owner=os.getpid())
 
     @classmethod
     def from_key(cls, key: bytes) -> Stream:
@@ -56,38 +56,28 @@ class Stream:
         >>> fn.Stream.from_key(bytes(32)).keystream(4).hex()
         '76b8e0ad'
         """
-        if not isinstance(key, bytes | bytearray) or len(key) != KEY_BYTES:
-            # Never show what may be a key.
-            got = (
-                f"{len(key)} of them" if isinstance(key, bytes | bytearray) else type(key).__name__
-            )
-            raise ValueError(f"key must be {KEY_BYTES} secret bytes, not {got}")
-        stream = cls.__new__(cls)
-        stream._set(bytes(key), 0, None)
-        stream._owner = os.getpid()
-        return stream
+        if not isinstance(key, bytes | bytearray):
+            raise TypeError(f"key must be {KEY_BYTES} secret bytes, not {type(key).__name__}")
+        if len(key) != KEY_BYTES:  # never show what may be a key
+            raise ValueError(f"key must be {KEY_BYTES} secret bytes, not {len(key)}")
+        return _stream(bytes(key), 0, warned=None, owner=os.getpid())
 
-    def _set(self, key: bytes, position: int, seed_warnings: list[str] | None) -> None:
-        self._key, self._position = key, position
-        self._seed_warnings = seed_warnings  # shared with children and views; None: a secret key
+    def _start(self, position: int, warned: list[bool] | None, owner: int | None) -> None:
+        self._position, self._advanced = position, False
+        # The process that may advance this stream. A view, a child or an unpickled stream says
+        # itself where it stands, so it belongs to the first process that advances it.
+        self._owner = owner
+        # For a seed, shared with its views and children: not empty once `perturb` has warned.
+        self._warned = warned
         self._lock = threading.Lock()
-        # Who may advance: the process that made the stream, or for a view or child, that has
-        # neither been advanced nor been made for one place only, whoever does so first.
-        self._owner = None
-        self._advanced = False
-
-    def _derive(self, key: bytes, position: int) -> Stream:
-        stream = Stream.__new__(Stream)
-        stream._set(key, position, self._seed_warnings)
-        return stream
 
     def at(self, row: int) -> Stream:
         """A view of the same noise at absolute row `row`, which advances on its own."""
-        return self._derive(self._key, whole("row", row, 0, ROWS))
+        return _stream(self._key, whole("row", row, 0, ROWS), self._warned)
 
     def child(self, name: int | str | bytes) -> Stream:
         """An independent stream; `child(1)` and `child("1")` differ."""
-        return self._derive(_expand(self._key, _tagged("child", name)), 0)
+        return _stream(_expand(self._key, _tagged("child", name)), 0, self._warned)
 
     @property
     def position(self) -> int:
@@ -134,13 +124,13 @@ class Stream:
         return first
 
     def _warn_of_seed(self) -> None:
-        if self._seed_warnings == []:
+        if self._warned == []:
             message = (
                 "noise from Stream(seed) protects nobody once the seed is guessed; for real data "
                 "pass no stream, or Stream.from_key(secrets.token_bytes(32))"
             )
             warnings.warn(message, InsecureStreamWarning, stacklevel=4)
-            self._seed_warnings.append(message)
+            self._warned.append(True)
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self._advanced:
@@ -148,16 +138,19 @@ class Stream:
                 "a stream that has advanced cannot be pickled or copied, or two owners would draw "
                 "the same rows: pass stream.at(row), stream.child(name) or rows="
             )
-        return _unpickle, (self._key, self._position, self._seed_warnings)
+        return _stream, (self._key, self._position, self._warned)
 
     def __repr__(self) -> str:
-        kind = "a secret key" if self._seed_warnings is None else "a seed"
+        kind = "a secret key" if self._warned is None else "a seed"
         return f"<fastnoise.Stream of {kind} at row {self._position}>"
 
 
-def _unpickle(key: bytes, position: int, seed_warnings: list[str] | None) -> Stream:
+def _stream(
+    key: bytes, position: int, warned: list[bool] | None, owner: int | None = None
+) -> Stream:
     stream = Stream.__new__(Stream)
-    stream._set(key, position, seed_warnings)
+    stream._key = key
+    stream._start(position, warned, owner)
     return stream
 
 

@@ -6,6 +6,7 @@ compiled twice: once for one thread, once for all.
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import threading
 from collections.abc import Callable, Iterator
@@ -60,7 +61,6 @@ class Kernel:
 
 kernel = Kernel
 
-
 _every_twin = False
 
 
@@ -95,7 +95,8 @@ def _parallel_twin(of: Kernel) -> Callable[..., Any]:
 
 
 _workqueue = threading.Lock()
-_forked_from_threads = False
+# True in a forked child whose parent had started threads, if only for kernels of its own.
+_forked_from_threads = _threading._is_initialized and multiprocessing.parent_process() is not None
 
 
 class _Threads:
