@@ -8,18 +8,14 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterator
-from fractions import Fraction
-from functools import cache
-from importlib import import_module
-from math import floor, inf, nan
+from math import inf
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from fastnoise_kernels.layout import DEEP
 
-from fastnoise.reader import Reader
+from fastnoise.engine import CHUNK, Limits, count_bad, perturb_chunk
 from fastnoise.rows import Rows, requested_rows
 from fastnoise.stream import KEY_BYTES, Stream
 from fastnoise.validation import bounds, number, one_of, refusal
@@ -30,7 +26,6 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[Any]
 
-CHUNK = 1 << 18  # rows that pass through a buffer at once where memory is not a plain array
 EXACT_INTEGERS = 1 << 53
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
@@ -97,7 +92,7 @@ def _run(
     result: Array,
     stream: Stream | None,
     rows: Rows | None,
-    limits: tuple[float, float],
+    limits: Limits,
 ) -> None:
     """Perturb `data` into `result`: a fresh key, or the stream's for this mechanism and grid."""
     if data.size == 0:
@@ -111,83 +106,6 @@ def _run(
     for source, target in _chunks(data, result):
         perturb_chunk(release, key, rows, source, target, limits)
         rows = rows.after(source.size)
-
-
-def perturb_chunk(
-    release: Release,
-    key: bytes,
-    rows: Rows,
-    source: Array,
-    target: Array,
-    limits: tuple[float, float],
-) -> None:
-    """Perturb one contiguous array of floats into another, or into itself."""
-    deep = kernels().perturb_floats(
-        source.size,
-        filler_address(release.filler),
-        np.frombuffer(key, "<u4"),
-        release.law,
-        rows.first,
-        rows.ids,
-        _read_only(source),
-        target,
-        *limits,
-        release.grid,
-        release.whole,
-    )
-    if deep:
-        _perturb_deep_rows(release, key, rows, target, limits)
-
-
-@cache
-def kernels() -> Any:
-    """The compiled loops; numba is imported when the first one is needed."""
-    return import_module("fastnoise_kernels.release")
-
-
-@cache
-def filler_address(name: str) -> int:
-    """Where the compiled filler of a law is, in `fastnoise_kernels.<name>`."""
-    module = import_module(f"fastnoise_kernels.{name}")
-    return int(getattr(module, f"fill_{name}").address)
-
-
-def integer_noise(release: Release, key: bytes, rows: Rows, count: int) -> npt.NDArray[np.int64]:
-    """The noise itself in grid steps, DEEP where it does not fit."""
-    noise = np.empty(count, np.int64)
-    words, address = np.frombuffer(key, "<u4"), filler_address(release.filler)
-    kernels().fill_noise(count, address, words, release.law, rows.first, rows.ids, noise)
-    return noise
-
-
-def _perturb_deep_rows(
-    release: Release, key: bytes, rows: Rows, target: Array, limits: tuple[float, float]
-) -> None:
-    """Rows whose noise needs more than 62 bits, which kernels leave as they are: in big integers.
-
-    At most once in e**1024 rows of any mechanism; it is here so that no tail is ever cut off.
-    """
-    reader = Reader(release.law)
-    for start in range(0, target.size, CHUNK):
-        part = target[start : start + CHUNK]
-        left = rows.after(start)
-        for i in np.flatnonzero(integer_noise(release, key, left, part.size) == DEEP):
-            noise = reader.noise(key, left.row(int(i)))
-            part[i] = _exact_sum(float(part[i]), noise, release, limits)
-
-
-def _exact_sum(value: float, noise: int, release: Release, limits: tuple[float, float]) -> float:
-    if value != value:
-        return nan
-    value = min(max(value, limits[0]), limits[1])
-    grid, point = Fraction(release.grid), Fraction(value)
-    if abs(value) < release.whole:
-        point = grid * floor(point / grid + Fraction(1, 2))
-    total = point + noise * grid
-    try:
-        return float(total)
-    except OverflowError:
-        return inf if total > 0 else -inf
 
 
 def _chunks(data: Array, result: Array) -> Iterator[tuple[Array, Array]]:
@@ -212,13 +130,6 @@ def _chunks(data: Array, result: Array) -> Iterator[tuple[Array, Array]]:
 
 def _is_plain(array: Array) -> bool:
     return array.flags.c_contiguous and array.flags.aligned and array.dtype.isnative
-
-
-def _read_only(array: Array) -> Array:
-    """Kernels are compiled for read-only input, which is what many containers hand out."""
-    view = array.view()
-    view.flags.writeable = False
-    return view
 
 
 def _check_stream(stream: Any) -> None:
@@ -274,9 +185,9 @@ def _checked_out(out: Any, shape: tuple[int, ...], kind: np.dtype[Any]) -> Array
 def _refuse_bad_values(data: Array, missing: str) -> None:
     if data.dtype.kind != "f" or data.size == 0:
         return
-    keep, bad = missing == "keep", 0
-    for part in (data.reshape(-1),) if _is_plain(data) else _buffers(data):
-        bad += kernels().count_bad(part.size, _read_only(part), keep)
+    keep = missing == "keep"
+    parts = (data.reshape(-1),) if _is_plain(data) else _buffers(data)
+    bad = sum(count_bad(part, keep) for part in parts)
     if bad:
         what = "infinite" if keep else "NaN or infinite"
         cure = "drop them" if keep else 'drop or fill them, or pass nan="keep" to let NaN through'

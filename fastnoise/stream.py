@@ -15,6 +15,7 @@ from fastnoise.validation import refusal, whole
 
 ROWS: Final = 1 << 63  # rows that can be addressed
 KEY_BYTES: Final = 32
+BATCH_BYTES: Final = 1024  # sixteen blocks, which are computed together
 
 
 class InsecureStreamWarning(UserWarning):
@@ -90,17 +91,17 @@ class Stream:
         Standard order: 64-bit block counter from 0 in words 12 and 13, nonce 0 in 14 and 15. Noise
         never comes from this key itself but from keys derived from it.
         """
-        from fastnoise_kernels.chacha import BATCH, keystream
+        from fastnoise.engine import fill_keystream
 
         nbytes = whole("nbytes", nbytes, 0, ROWS)
-        batches = -(-nbytes // (4 * BATCH))
+        batches = -(-nbytes // BATCH_BYTES)
         if batches == 0:
             return b""
         # The kernel writes where the bytes will stay: one pass over memory, and no copy.
-        room = io.BytesIO(bytes(4 * BATCH * batches))
+        room = io.BytesIO(bytes(batches * BATCH_BYTES))
         with room.getbuffer() as memory:
             words = np.frombuffer(memory, "<u4")
-            keystream(batches, np.frombuffer(self._key, "<u4"), np.uint64(0), words, grain=BATCH)
+            fill_keystream(self._key, words)
             del words
         room.truncate(nbytes)
         return room.getvalue()

@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from fastnoise.dispatch import integer_noise
+from fastnoise.engine import integer_noise
 from fastnoise.mechanisms.staircase import Staircase
 from fastnoise.progress import progress
 from fastnoise.rows import Rows

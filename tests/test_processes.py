@@ -206,3 +206,23 @@ def test_same_noise_on_other_processors(processor, tmp_path):
         FASTNOISE_CACHE_DIR=str(tmp_path),
     )
     assert here == there
+
+
+def test_without_a_compiler__the_same_noise_slowly():
+    """NUMBA_DISABLE_JIT, which people set to debug their own kernels."""
+    script = """
+        import numpy as np
+        import fastnoise as fn
+        stream = fn.Stream.from_key(bytes(32))
+        x = np.linspace(-9, 9, 100)
+        x[3] = np.nan
+        for mechanism in (fn.Staircase(1.0), fn.Staircase(1e-3), fn.Staircase(20.0, 0.3)):
+            for y in (x, x.astype("f4"), x[::-3]):
+                print(mechanism.perturb(y, stream=stream, clip=(-5, 5), nan="keep").tolist())
+        print(stream.keystream(100).hex())
+        try:
+            mechanism.perturb(x)
+        except ValueError as problem:
+            print(problem)
+        """
+    assert run(script, NUMBA_DISABLE_JIT="1") == run(script)

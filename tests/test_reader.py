@@ -7,7 +7,7 @@ from fastnoise_kernels import layout, staircase
 from test_tables import LAWS
 
 from fastnoise import reader
-from fastnoise.dispatch import integer_noise
+from fastnoise.engine import integer_noise
 from fastnoise.release import Release
 from fastnoise.rows import Rows
 from fastnoise.tables import staircase_law

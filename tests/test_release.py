@@ -10,7 +10,7 @@ from exact import DrawnLaw, exp_bounds
 from fastnoise_kernels.layout import DEEP
 
 import fastnoise as fn
-from fastnoise.dispatch import integer_noise, perturb_chunk
+from fastnoise.engine import integer_noise, perturb_chunk
 from fastnoise.reader import Reader
 from fastnoise.release import Release
 from fastnoise.rows import Rows
