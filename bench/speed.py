@@ -13,7 +13,7 @@ import numpy as np
 
 import fastnoise as fn
 from bench import recipes
-from bench.measure import first_perturb_seconds, process_seconds, seconds
+from bench.suite.measure import cached_start, cold_start, import_ratio, seconds
 
 SMALL = 2_048
 README = Path(__file__).parent.parent / "README.md"
@@ -32,6 +32,9 @@ class Bench:
 
     def perturb(self) -> None:
         self.mechanism.perturb(self.x, out=self.y)
+
+    def perturb_small(self) -> None:
+        self.mechanism.perturb(self.x[:SMALL], out=self.y[:SMALL])
 
     def add(self) -> None:
         np.add(self.x, 1.0, out=self.y)
@@ -82,17 +85,12 @@ class Bench:
             "<= 3 x",
         )
         yield "2 threads against 1", f"{one / two:.2f} x", ">= 1.5 x"
-        small, out = self.x[:SMALL].copy(), np.empty(SMALL)
-        (short,) = seconds(lambda: self.mechanism.perturb(small, out=out), runs=2_000)
+        (short,) = seconds(self.perturb_small, runs=2_000)
         yield f"perturb of {SMALL:,} rows", f"{short * 1e6:.1f} microseconds", "<= 25"
-        numpy_import, our_import = (process_seconds(f"import {m}") for m in ("numpy", "fastnoise"))
-        yield (
-            "import fastnoise against import numpy",
-            f"{our_import / numpy_import:.2f} x ({our_import * 1e3:.0f} ms)",
-            "<= 1.5 x",
-        )
-        yield "first perturb, cached", f"{first_perturb_seconds(True):.2f} s", "<= 1.2 s"
-        yield "first perturb, cold", f"{first_perturb_seconds(False, 1):.1f} s", "<= 15 s"
+        ratio, importing = import_ratio()
+        yield "import fastnoise / numpy", f"{ratio:.2f} x ({importing * 1e3:.0f} ms)", "<= 1.5 x"
+        yield "first perturb, cached", f"{cached_start():.2f} s", "<= 1.2 s"
+        yield "first perturb, cold", f"{cold_start():.1f} s", "<= 15 s"
 
 
 def table(rows: int) -> Iterator[str]:

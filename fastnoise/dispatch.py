@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+from fastnoise_kernels.layout import EXACT_FLOAT
 
 from fastnoise.engine import CHUNK, Limits, count_bad, perturb_chunk
 from fastnoise.rows import Rows, requested_rows
 from fastnoise.stream import KEY_BYTES, Stream
-from fastnoise.validation import bounds, number, one_of, refusal
+from fastnoise.validation import bounds, number, one_of, refusal, shape
 
 if TYPE_CHECKING:
     from fastnoise.mechanisms.mechanism import Mechanism
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[Any]
 
-EXACT_INTEGERS = 1 << 53
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
 
@@ -51,7 +51,7 @@ def perturb(
     release = mechanism._release(grid)
     data = _as_array(x)
     if data.dtype.kind in "iu":
-        low, high = (min(max(limit, -EXACT_INTEGERS), EXACT_INTEGERS) for limit in limits)
+        low, high = (min(max(limit, -EXACT_FLOAT), EXACT_FLOAT) for limit in limits)
         limits = float(low), float(high)
     result = _result(data, out)
     chosen = requested_rows(rows, data.size, stream)
@@ -62,7 +62,9 @@ def perturb(
     if stream is not None:
         stream._warn_of_seed()
     _run(mechanism, release, data, result, stream, chosen, limits)
-    if out is not None or isinstance(x, np.ndarray | list | tuple):
+    if out is not None:
+        return out
+    if isinstance(x, np.ndarray | list | tuple):
         return result
     return result[()] if isinstance(x, np.generic) else float(result)
 
@@ -71,38 +73,38 @@ def sample(mechanism: Mechanism, size: Any, dtype: Any, out: Any, stream: Stream
     """See `Mechanism.sample`."""
     _check_stream(stream)
     release = mechanism._release(mechanism.grid)
-    kind = np.dtype(np.float64 if dtype is None else dtype)
-    if kind not in FLOATS:
-        raise TypeError(refusal("dtype", dtype, "float64 or float32"))
+    kind = _float_dtype(dtype if dtype is not None or out is None else np.asarray(out).dtype)
     if out is None:
-        result = np.zeros(() if size is None else size, kind)
+        result = np.empty(shape("size", size), kind)
     else:
-        kind = kind if dtype is not None else getattr(out, "dtype", kind)
-        shape = np.shape(out) if size is None else np.broadcast_to(0.0, size).shape
-        result = _checked_out(out, shape, kind)
-        result[...] = 0.0
-    _run(mechanism, release, result, result, stream, None, (-inf, inf))
-    return float(result) if size is None and out is None else result
+        result = _checked_out(out, np.shape(out) if size is None else shape("size", size), kind)
+    _run(mechanism, release, None, result, stream, None, (-inf, inf))
+    if out is not None:
+        return out
+    return float(result) if size is None else result
 
 
 def _run(
     mechanism: Mechanism,
     release: Release,
-    data: Array,
+    data: Array | None,
     result: Array,
     stream: Stream | None,
     rows: Rows | None,
     limits: Limits,
 ) -> None:
-    """Perturb `data` into `result`: a fresh key, or the stream's for this mechanism and grid."""
-    if data.size == 0:
+    """Perturb `data`, or zeros, into `result`: a fresh key, or the stream's for this mechanism."""
+    if result.size == 0:
         return
     if stream is None:
         rows, key = Rows(0), os.urandom(KEY_BYTES)
     else:
-        rows = rows if rows is not None else Rows(stream._reserve(data.size))
+        rows = rows if rows is not None else Rows(stream._reserve(result.size))
         grid = release.grid if release.snapped else None
         key = stream._noise_key(f"{mechanism!r} on grid {grid}")
+    if data is None:
+        data = result
+        data[...] = 0.0
     for source, target in _chunks(data, result):
         perturb_chunk(release, key, rows, source, target, limits)
         rows = rows.after(source.size)
@@ -132,9 +134,21 @@ def _is_plain(array: Array) -> bool:
     return array.flags.c_contiguous and array.flags.aligned and array.dtype.isnative
 
 
+def _float_dtype(dtype: Any) -> np.dtype[Any]:
+    allowed = "float64 or float32"
+    try:
+        kind = np.dtype(np.float64 if dtype is None else dtype)
+    except TypeError:
+        raise TypeError(refusal("dtype", dtype, allowed)) from None
+    if kind.newbyteorder("=") not in FLOATS:
+        raise TypeError(refusal("dtype", dtype, allowed))
+    return kind
+
+
 def _check_stream(stream: Any) -> None:
     if stream is not None and not isinstance(stream, Stream):
-        raise TypeError(refusal("stream", stream, "a fastnoise.Stream or None"))
+        # The type only: what stands there may be a key.
+        raise TypeError(refusal("stream", type(stream), "a fastnoise.Stream or None"))
 
 
 def _as_array(x: Any) -> Array:
@@ -145,7 +159,7 @@ def _as_array(x: Any) -> Array:
         except ValueError:
             raise ValueError(refusal("x", x, allowed)) from None
     elif isinstance(x, Integral) and not isinstance(x, bool):
-        data = np.asarray(max(-EXACT_INTEGERS, min(int(x), EXACT_INTEGERS)))
+        data = np.asarray(max(-EXACT_FLOAT, min(int(x), EXACT_FLOAT)))
     else:
         data = np.asarray(number("x", x, allowed))
     if isinstance(x, np.ma.MaskedArray):
@@ -168,18 +182,18 @@ def _result(data: Array, out: Any) -> Array:
     return result
 
 
-def _checked_out(out: Any, shape: tuple[int, ...], kind: np.dtype[Any]) -> Array:
-    if not isinstance(out, np.ndarray):
-        raise TypeError(refusal("out", out, "a NumPy array"))
+def _checked_out(out: Any, wanted: tuple[int, ...], kind: np.dtype[Any]) -> Array:
+    if not isinstance(out, np.ndarray) or isinstance(out, np.ma.MaskedArray):
+        raise TypeError(refusal("out", type(out), "a NumPy array"))
     if out.dtype != kind:
         raise TypeError(f"out must have dtype {kind}, not {out.dtype}")
-    if out.shape != shape:
-        raise ValueError(f"out must have shape {shape}, not {out.shape}")
+    if out.shape != wanted:
+        raise ValueError(f"out must have shape {wanted}, not {out.shape}")
     if not out.flags.writeable:
         raise ValueError("out must be writeable, not read-only")
-    if any(stride == 0 and length > 1 for stride, length in zip(out.strides, shape, strict=True)):
+    if any(stride == 0 and length > 1 for stride, length in zip(out.strides, wanted, strict=True)):
         raise ValueError("out must not repeat its own elements (a stride of 0)")
-    return out
+    return out.view(np.ndarray)  # a matrix would stay two-dimensional whatever one does
 
 
 def _refuse_bad_values(data: Array, missing: str) -> None:

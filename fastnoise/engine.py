@@ -16,11 +16,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from fastnoise_kernels import forks  # noqa: F401  # sets a hook that must precede any fork
 from fastnoise_kernels.layout import DEEP
 
 from fastnoise.reader import Reader, chacha_block
 from fastnoise.release import Release
-from fastnoise.rows import Rows
+from fastnoise.rows import Rows, read_only
 
 Array = npt.NDArray[Any]
 Limits = tuple[float, float]  # what the data is clipped to
@@ -43,7 +44,7 @@ def perturb_chunk(
         release.law,
         rows.first,
         rows.ids,
-        _read_only(source),
+        read_only(source),
         target,
         *limits,
         release.grid,
@@ -57,7 +58,7 @@ def count_bad(values: Array, keep_nan: bool) -> int:
     """How many values are infinite, or NaN unless those are kept."""
     if not compiles():
         return int(np.count_nonzero(np.isinf(values) if keep_nan else ~np.isfinite(values)))
-    return int(_kernels().count_bad(values.size, _read_only(values), keep_nan))
+    return int(_kernels().count_bad(values.size, read_only(values), keep_nan))
 
 
 def integer_noise(release: Release, key: bytes, rows: Rows, count: int) -> npt.NDArray[np.int64]:
@@ -95,13 +96,6 @@ def _kernels() -> Any:
 def _filler(name: str) -> int:
     """The address of the compiled filler of a law."""
     return int(getattr(import_module(f"fastnoise_kernels.{name}"), f"fill_{name}").address)
-
-
-def _read_only(array: Array) -> Array:
-    """Kernels are compiled for read-only input, which is what many containers hand out."""
-    view = array.view()
-    view.flags.writeable = False
-    return view
 
 
 def _perturb_deep_rows(

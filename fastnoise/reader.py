@@ -117,9 +117,7 @@ class Reader:
         header = [int(word) for word in law[: layout.HEADER]]
         self.own, self.laps = header[layout.WORDS], header[layout.LAPS] == 1
         self.steps, self.radius = header[layout.STEPS], header[layout.RADIUS]
-        self.levels, self.last = header[layout.HEAD_LEVELS], header[layout.HEAD_LAST]
-        self.digits = header[layout.DIGIT_LEVELS]
-        self.digit_restart = header[layout.DIGIT_RESTART]
+        self.levels, self.digits = header[layout.HEAD_LEVELS], header[layout.DIGIT_LEVELS]
         self.head, self.digit = Table.head(law), Table.digit(law)
 
     def noise(self, key: bytes, row: int) -> int:
@@ -143,15 +141,16 @@ class Reader:
     def _level(self, word: int, words: Iterator[int]) -> int:
         level = self.head.pick(word >> 32, words)
         if not self.laps:
-            return level if level < self.last else level + self._digit(next(words) >> 32, words)
-        while level == self.last:
+            beyond = level > self.levels
+            return level + self._digit(next(words) >> 32, words) if beyond else level
+        while level > self.levels:
             level = self.head.pick(next(words) >> 32, words)
         return level and level + self.levels * self._digit(word & MASK_32, words)
 
     def _digit(self, coin: int, words: Iterator[int]) -> int:
         """How far down, beyond what the head says."""
         restarts, entry = 0, self.digit.pick(coin, words)
-        while entry == self.digit_restart:
+        while entry == self.digits:
             restarts += 1
             entry = self.digit.pick(next(words) >> 32, words)
         return restarts * self.digits + entry

@@ -8,11 +8,12 @@ exact integer draw, and only its sum with the snapped data is ever rounded.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
 from math import ceil, frexp, ldexp
+from sys import float_info
 
+from fastnoise.design.moments import integer_moment
 from fastnoise.tables import Law, staircase_law
 from fastnoise.validation import refusal
 
@@ -20,6 +21,7 @@ STEPS_BITS = 20  # grid steps a sensitivity: E|noise| grows by less than 2**-19
 MEAN_BITS = 17  # grid steps a mean of |noise|
 MOST_BITS = 57  # noise of a few sensitivities must fit 62 bits
 SCALE_BITS = 51  # sensitivity / epsilon stays below 2**52 steps
+LEAST_EPSILON = 1e-10  # below, a level takes thousands of draws
 TEXTBOOK_BITS = 20  # how much finer the noise of grid=None is
 EXPONENTS = range(-1000, 900)  # of a grid: everything computed from it is a normal float
 
@@ -62,6 +64,9 @@ def staircase_release(
 
 def steps_across(epsilon: float, sensitivity: float, grid: float) -> int:
     """How many grid steps two neighbouring inputs can be apart once they are snapped."""
+    if frexp(grid)[1] - 1 not in EXPONENTS:
+        allowed = f"between 2**{EXPONENTS[0]} and 2**{EXPONENTS[-1]}"
+        raise ValueError(refusal("grid", grid, allowed))
     steps = ceil(Fraction(sensitivity) / Fraction(grid))
     if steps > 1 << (MOST_BITS + 1) or steps > Fraction(epsilon) * (1 << (SCALE_BITS + 1)):
         allowed = (
@@ -81,22 +86,12 @@ def _grid(sensitivity: float, bits: int) -> float:
 
 
 def _finest_bits(epsilon: float) -> int:
-    finest = min(MOST_BITS, SCALE_BITS - 1 + frexp(epsilon)[1])
-    if finest < 0:
-        raise ValueError(refusal("epsilon", epsilon, f"at least 2**-{SCALE_BITS} to be released"))
-    return finest
+    if not (epsilon >= LEAST_EPSILON):
+        raise ValueError(refusal("epsilon", epsilon, f"at least {LEAST_EPSILON} to be released"))
+    return min(MOST_BITS, SCALE_BITS - 1 + frexp(epsilon)[1])
 
 
 def _staircase_bits(epsilon: float, gamma: float) -> int:
-    mean_exponent = frexp(_mean_over_sensitivity(epsilon, gamma or 1.0))[1] - 1
+    mean = integer_moment(epsilon, 1.0, gamma or 1.0, 1)  # in decimal: the same on every machine
+    mean_exponent = frexp(max(mean, float_info.min))[1] - 1
     return min(max(STEPS_BITS, MEAN_BITS - mean_exponent), _finest_bits(epsilon))
-
-
-def _mean_over_sensitivity(epsilon: float, gamma: float) -> float:
-    """E|X| / D = (g**2 + s) / 2g, in decimal: the grid is the same on every machine."""
-    context = Context(prec=40, Emin=MIN_EMIN, Emax=MAX_EMAX)
-    b = context.exp(-Decimal(epsilon))
-    q = context.divide(b, context.subtract(1, b))
-    g = context.add(Decimal(gamma), q)
-    s = context.multiply(q, context.add(1, q))
-    return float(context.divide(context.add(context.multiply(g, g), s), context.multiply(2, g)))

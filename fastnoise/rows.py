@@ -13,14 +13,14 @@ from fastnoise.validation import refusal
 Ids = npt.NDArray[np.int64]
 
 
-def _read_only(ids: Ids) -> Ids:
-    """Kernels are compiled for read-only ids; the caller's own array stays as it is."""
-    ids = ids.view()
-    ids.flags.writeable = False
-    return ids
+def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """A view to read: kernels are compiled for those, which is what many containers hand out."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
-_NO_IDS = _read_only(np.empty(0, np.int64))
+_NO_IDS = read_only(np.empty(0, np.int64))
 
 
 class Rows(NamedTuple):
@@ -43,11 +43,8 @@ def requested_rows(rows: Any, count: int, stream: Stream | None) -> Rows | None:
         return None
     if stream is None:
         raise ValueError("rows needs a stream: rows of which noise? Pass stream=")
-    if isinstance(rows, range) and rows.step == 1 and len(rows) and rows[0] >= 0:
-        if rows[-1] >= ROWS:
-            raise ValueError(refusal("rows", rows, "row numbers below 2**63"))
-        found = Rows(rows[0])
-        size = len(rows)
+    if isinstance(rows, range) and rows.step == 1 and 0 <= rows.start < rows.stop <= ROWS:
+        found, size = Rows(rows.start), rows.stop - rows.start
     else:
         found = Rows(-1, _checked_ids(rows))
         size = found.ids.size
@@ -60,7 +57,7 @@ def _checked_ids(rows: Any) -> Ids:
     allowed = "distinct integers from 0 to 2**63 - 1"
     try:
         ids = np.asarray(rows).reshape(-1)
-    except (ValueError, OverflowError):
+    except (ValueError, OverflowError, MemoryError):
         raise TypeError(refusal("rows", rows, allowed)) from None
     if ids.size and ids.dtype.kind not in "iu":
         raise TypeError(refusal("rows", rows, allowed))
@@ -72,4 +69,4 @@ def _checked_ids(rows: Any) -> Ids:
         repeated = ordered[1:][ordered[1:] == ordered[:-1]]
         if repeated.size:
             raise ValueError(f"rows must be {allowed}: {int(repeated[0])} stands there twice")
-    return _read_only(ids)
+    return read_only(ids)

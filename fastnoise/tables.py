@@ -28,14 +28,14 @@ HEAD_ENTRIES = 1 << 11  # 8 KiB of cells: a quarter of a first-level cache
 LONG_HEAD_ENTRIES = 1 << 12
 DIGIT_ENTRIES = 1 << 13
 TAIL_ENTRIES = 1 << 6
-MAX_LIMBS = 64  # an epsilon above 2,800 is drawn as a smaller one: still private
+LARGEST_EPSILON = 2_700.0  # a larger epsilon is drawn as this: e**-2700 is no better than never
 
 
 def exp_above(epsilon: float, times: int, bits: int) -> Fraction:
     """A multiple of 2**-bits, at least e**(-epsilon * times) and at most two units above it."""
-    exact = Context(prec=1200)  # no float has more than 767 digits
-    context = Context(ceil(bits * 0.30103) + 8, ROUND_HALF_EVEN, MIN_EMIN, MAX_EMAX)
-    exponent = exact.multiply(Decimal(epsilon), -times)
+    exact = Context(prec=1200, traps=[])  # no float has more than 767 digits
+    context = Context(ceil(bits * 0.30103) + 8, ROUND_HALF_EVEN, MIN_EMIN, MAX_EMAX, traps=[])
+    exponent = exact.multiply(Decimal.from_float(epsilon), -times)
     above = context.exp(exponent).next_plus(context)
     return Fraction(ceil(Fraction(above) * (1 << bits)), 1 << bits)
 
@@ -43,6 +43,7 @@ def exp_above(epsilon: float, times: int, bits: int) -> Fraction:
 @lru_cache(maxsize=256)
 def staircase_law(epsilon: float, steps: int, radius: int) -> Law:
     """The integer staircase of sensitivity `steps` and r = `radius`, epsilon-DP as drawn."""
+    epsilon = min(epsilon, LARGEST_EPSILON)
     reach = min(ceil(REACH / epsilon), HEAD_ENTRIES - 2)
     laps = reach * epsilon < SHORT_REACH
     if laps:
@@ -60,10 +61,8 @@ def staircase_law(epsilon: float, steps: int, radius: int) -> Law:
         layout.LIMBS: limbs,
         layout.DEEPEST: (layout.DEEP_STEPS - radius) // steps,
         layout.HEAD_LEVELS: reach,
-        layout.HEAD_LAST: reach + 1,
         layout.LAPS: int(laps),
         layout.DIGIT_LEVELS: count,
-        layout.DIGIT_RESTART: count,
     }
     return _assemble(header, head, digits, limbs)
 
@@ -71,7 +70,7 @@ def staircase_law(epsilon: float, steps: int, radius: int) -> Law:
 def _limbs(epsilon: float, levels: int) -> int:
     """So many that the least likely entry still has 128 significant bits."""
     bits = 128 + 1.4427 * epsilon * levels + max(0, 1 - frexp(epsilon)[1])
-    return min(MAX_LIMBS, max(3, ceil(bits / 64)))
+    return max(3, ceil(bits / 64))
 
 
 def _falling(first: int, ratio: Fraction, count: int) -> list[int]:
@@ -103,8 +102,7 @@ def _head_and_tail(
 ) -> tuple[list[int], list[int]]:
     """Weights of the top step, of levels 1 .. `levels` and of all beyond; and how far beyond."""
     whole = 1 << (32 + 64 * limbs)
-    least = Fraction(1 << 160, whole)  # matters only where MAX_LIMBS does
-    b = max(exp_above(epsilon, 1, 32 + 64 * limbs + 64), least)
+    b = exp_above(epsilon, 1, 32 + 64 * limbs + 64)
     tail = _restarting(b, count, whole)
     share = Fraction(2 * radius - 1, 2 * steps) / b  # weight of the top step beside level 1
     slack = levels + 2

@@ -10,12 +10,16 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 SHOWN = 80  # characters of a value that a message repeats
 
 
 def refusal(name: str, value: object, allowed: str) -> str:
-    text = repr(value)
+    try:
+        text = repr(value)
+    except ValueError:  # an integer of more digits than Python will print
+        text = f"a number of {type(value).__name__} with thousands of digits"
     text = text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
     return f"{name} must be {allowed}, not {text}"
 
@@ -43,7 +47,7 @@ def fraction(name: str, value: Any) -> float:
     result = number(name, value, allowed)
     if not (0 <= result <= 1):
         raise ValueError(refusal(name, value, allowed))
-    return result
+    return result + 0.0  # -0.0 is 0.0, and must have its noise
 
 
 def whole(name: str, value: Any, low: int, high: int) -> int:
@@ -68,6 +72,30 @@ def bounds(name: str, value: Any) -> tuple[float, float]:
     if not (low <= high):
         raise ValueError(refusal(name, value, allowed))
     return low, high
+
+
+def shape(name: str, value: Any) -> tuple[int, ...]:
+    """NumPy's meaning of a size: None for a scalar, an integer, or a tuple of them."""
+    lengths = () if value is None else value if isinstance(value, tuple | list) else (value,)
+    allowed = "None, an integer or a tuple of integers, none of them negative"
+    for length in lengths:
+        if isinstance(length, bool | np.bool_) or not isinstance(length, Integral):
+            raise TypeError(refusal(name, value, allowed))
+        if not (int(length) >= 0):
+            raise ValueError(refusal(name, value, allowed))
+    return tuple(int(length) for length in lengths)
+
+
+def floats(name: str, value: Any, low: float, high: float) -> npt.NDArray[np.float64]:
+    """Numbers in [low, high], as an array; NaN is not among them."""
+    allowed = f"in [{low}, {high}]"
+    try:
+        result = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(refusal(name, value, f"numbers {allowed}")) from None
+    if not np.all((result >= low) & (result <= high)):
+        raise ValueError(refusal(name, value, allowed))
+    return result
 
 
 def one_of(name: str, value: Any, *choices: str) -> None:

@@ -39,14 +39,13 @@ def test_suite(group, method, threads):
 
 
 def test_speed_table(threads, monkeypatch):
-    def once(*calls, runs=1):
-        return [1.0 for call in calls if call() is None or True]
-
-    monkeypatch.setattr(speed, "seconds", once)
-    monkeypatch.setattr(speed, "process_seconds", lambda code: 1.0)
-    monkeypatch.setattr(speed, "first_perturb_seconds", lambda cached, runs=1: 1.0)
+    """Every line, with clocks that run each call once and say it took a second."""
+    monkeypatch.setattr(speed, "seconds", lambda *calls, runs=1: [call() or 1.0 for call in calls])
+    monkeypatch.setattr(speed, "import_ratio", lambda: (1.0, 1.0))
+    monkeypatch.setattr(speed, "cached_start", lambda: 1.0)
+    monkeypatch.setattr(speed, "cold_start", lambda: 1.0)
     threads(2)
-    assert len(list(speed.Bench(2_560).lines())) == 9
+    assert len(list(speed.table(2_560))) == 4 + 9
 
 
 def test_asv_configuration__names_what_is_there():

@@ -86,29 +86,16 @@ def test_no_writable_cache__still_runs(folder, installed):
     assert output(DRAW, installed, FASTNOISE_CACHE_DIR=folder) == expected
 
 
-def test_unwritable_home_and_install__as_another_user(installed, tmp_path):
-    """Folders without write permission; root ignores permissions, so root becomes someone else."""
-    home = tmp_path / "home"
-    home.mkdir()
-    tree = [home, *installed.rglob("*"), installed]
+@pytest.mark.parametrize("home", ["/proc/home", "/dev/null/home"])
+def test_unwritable_home_and_install(home, installed):
+    """A home that nobody can write, not even root; sources and bytecode folders read-only."""
+    tree = [installed, *installed.rglob("*")]
     for path in tree:
         path.chmod(0o555 if path.is_dir() else 0o444)
-    for parent in tmp_path.parents:
-        if parent.stat().st_uid == os.getuid() and parent != Path("/"):
-            parent.chmod(parent.stat().st_mode | 0o055)
-    tmp_path.chmod(0o755)
-    drop = "import os\nif os.getuid() == 0: os.setgid(65534); os.setuid(65534)\n"
-    check = "import os\nassert not os.access(os.environ['HOME'], os.W_OK)\n"
-    env = {"HOME": str(home), "XDG_CACHE_HOME": "", "FASTNOISE_CACHE_DIR": ""}
-    try:
-        # The other user must be able to read numba, which a private interpreter may forbid.
-        if run(drop + "import numba, numpy, scipy", installed, **env).returncode == 0:
-            assert output(drop + check + DRAW, installed, **env) == output(DRAW, installed)
-        else:
-            assert output(DRAW, installed, **env) == output(DRAW, installed)
-    finally:
-        for path in tree:
-            path.chmod(0o755 if path.is_dir() else 0o644)
+    env = {"HOME": home, "XDG_CACHE_HOME": "", "FASTNOISE_CACHE_DIR": ""}
+    assert output(DRAW, installed, **env) == output(DRAW, installed)
+    for path in tree:
+        path.chmod(0o755 if path.is_dir() else 0o644)
 
 
 def test_read_only_cache__is_still_read(tmp_path):

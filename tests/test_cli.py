@@ -41,7 +41,7 @@ def test_demo__bad_arguments(arguments, capsys):
     assert arguments[0].strip("-") in error
 
 
-def test_warmup__leaves_nothing_to_compile(tmp_path, monkeypatch):
+def test_warmup__leaves_nothing_to_compile(tmp_path):
     environment = {"FASTNOISE_CACHE_DIR": str(tmp_path), "PYTHONPATH": ":".join(sys.path)}
     command = [sys.executable, "-m", "fastnoise", "warmup"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=240)

@@ -197,7 +197,7 @@ def test_options__are_checked_before_any_noise(options, message):
 
 BAD_ROWS = [[0, 1], [0, 1, 1], [2, 1, 2], [0, 1, -1], [0, 1, 2**63], [0.0, 1.0, 2.0], "abc"]
 BAD_ROWS += [[0, 1, None], [[0], [1, 2]], range(2), range(-1, 2), range(2**63 - 1, 2**63 + 2), 5]
-BAD_ROWS += [np.array([0, 1, 2**63], np.uint64), [True, False, True], 10**30]
+BAD_ROWS += [np.array([0, 1, 2**63], np.uint64), [True, False, True], 10**30, range(2**63)]
 
 
 @pytest.mark.parametrize("rows", BAD_ROWS, ids=str)
@@ -267,21 +267,107 @@ def test_sample__sizes(stream):
     assert MECHANISM.sample((2, 0)).shape == (2, 0)
     assert MECHANISM.sample(()).shape == ()
     assert MECHANISM.sample(4, dtype="f4").dtype == np.float32
-    for size in (-1, 2.5, "3", (2, -1)):
-        with pytest.raises((ValueError, TypeError)):
-            MECHANISM.sample(size, stream=stream)
     for dtype in (int, "f2", complex, "nonsense"):
-        with pytest.raises(TypeError):
+        with pytest.raises(TypeError, match="dtype must be float64 or float32"):
             MECHANISM.sample(3, dtype=dtype, stream=stream)
     assert stream.position == 0
 
 
 def test_extreme_parameters__work_or_say_why(stream):
-    for epsilon in (1e-10, 1e-8, 100.0, 1000.0, 1e6):
+    for epsilon in (1e-10, 1e-8, 100.0, 1000.0, 1e6, 1e300):
         assert np.isfinite(fn.Staircase(epsilon).perturb(np.ones(50), stream=stream)).all()
     with pytest.raises(ValueError, match="epsilon must be at least"):
-        fn.Staircase(1e-20, gamma=0.5).perturb(1.0)
+        fn.Staircase(1e-11, gamma=0.5).perturb(1.0)
     with pytest.raises(ValueError, match="sensitivity must be"):
         fn.Staircase(1.0, 1e-305).perturb(1.0)
     with pytest.raises(ValueError, match="sensitivity must be"):
         fn.Staircase(1.0, 1e305).perturb(1.0)
+
+
+@pytest.mark.filterwarnings("ignore:the matrix subclass:PendingDeprecationWarning")
+def test_out__of_a_subclass_is_taken_as_an_array(stream, tmp_path):
+    """A matrix stays two-dimensional whatever one does to it: kernels must not see it."""
+    x = np.arange(6.0).reshape(2, 3)
+    expected = MECHANISM.perturb(x, stream=stream.at(0))
+    room = np.zeros(60)
+    matrix = np.asmatrix(room[:6].reshape(2, 3))
+    assert MECHANISM.perturb(x, out=matrix, stream=stream.at(0)) is matrix
+    assert np.array_equal(np.asarray(matrix), expected)
+    assert (room[6:] == 0).all()
+    both = np.asmatrix(x.copy())
+    MECHANISM.perturb(both, out=both, stream=stream.at(0))
+    assert np.array_equal(np.asarray(both), expected)
+    mapped = np.memmap(tmp_path / "x", np.float64, "w+", shape=(2, 3))
+    MECHANISM.perturb(x, out=mapped, stream=stream.at(0))
+    assert np.array_equal(np.asarray(mapped), expected)
+    with pytest.raises(TypeError, match="out must be a NumPy array"):
+        MECHANISM.perturb(x, out=np.ma.zeros((2, 3)))
+
+
+@pytest.mark.parametrize("dtype", [int, bool, "f2", complex, object, np.longdouble, "M8[s]"])
+def test_sample__mistyped_out_is_refused_untouched(dtype, stream):
+    out = np.zeros(5, dtype)
+    out[:] = 1
+    before = out.copy()
+    with pytest.raises(TypeError, match="dtype must be float64 or float32"):
+        MECHANISM.sample(out=out, stream=stream)
+    assert (out == before).all()
+    assert stream.position == 0
+
+
+def test_sample__out_is_untouched_when_rows_run_out(stream):
+    out = np.full(4, 7.0)
+    with pytest.raises(ValueError, match="rows left"):
+        MECHANISM.sample(out=out, stream=stream.at(2**63 - 2))
+    assert (out == 7).all()
+    assert MECHANISM.sample(3, out=np.zeros(3, ">f8"), stream=stream.at(0)).dtype == ">f8"
+
+
+@pytest.mark.parametrize("size", [-1, 2.5, "3", (2, -1), (2, "a"), True, {3}])
+def test_sample__bad_size_is_named(size):
+    with pytest.raises((ValueError, TypeError), match="size must be None, an integer"):
+        MECHANISM.sample(size)
+
+
+@pytest.mark.parametrize("grid", [2.0**971, 2.0**1000, 2.0**-1030, 5e-324])
+def test_grid__beyond_normal_floats_is_refused(grid):
+    sensitivity = 2.0**1023 if grid > 1 else 2.0**-1010
+    with pytest.raises(ValueError, match="grid must be between"):
+        fn.Staircase(1.0, sensitivity).perturb(np.zeros(3), grid=grid)
+
+
+def test_messages__never_show_what_may_be_a_key():
+    with pytest.raises(TypeError, match="stream must be") as caught:
+        MECHANISM.perturb(1.0, stream=b"secret" * 6)
+    assert "secret" not in str(caught.value)
+
+
+def test_messages__of_numbers_too_long_to_print():
+    with pytest.raises(ValueError, match="epsilon must be a positive finite number"):
+        fn.Staircase(10**5000)
+
+
+def test_equal_mechanisms__draw_equal_noise(stream):
+    zero, minus = fn.Staircase(1.0, gamma=0.0), fn.Staircase(1.0, gamma=-0.0)
+    assert zero == minus
+    assert (
+        zero.sample(3, stream=stream.at(0)).tolist()
+        == minus.sample(3, stream=stream.at(0)).tolist()
+    )
+
+
+def test_decimal_context_of_the_caller__changes_nothing():
+    import decimal
+
+    from fastnoise.release import staircase_grid
+    from fastnoise.tables import staircase_law
+
+    grid = staircase_grid.__wrapped__(14.6, 1.0, 0.3)
+    law = staircase_law.__wrapped__(1.5, 1000, 300)
+    with decimal.localcontext() as context:
+        context.prec = 1
+        for trap in context.traps:
+            context.traps[trap] = True
+        assert fn.Staircase(1.0) == fn.Staircase(1.0, gamma=0.37754066879814546)
+        assert staircase_grid.__wrapped__(14.6, 1.0, 0.3) == grid
+        assert (staircase_law.__wrapped__(1.5, 1000, 300) == law).all()

@@ -162,6 +162,125 @@ def test_one_thread_asked_for__no_threads_started():
     assert out == "1"
 
 
+def test_any_number_of_threads():
+    """More threads than cores, in one process after another: the same bits."""
+    script = """
+        import numpy as np
+        import fastnoise as fn
+        stream = fn.Stream.from_key(bytes(32))
+        x = np.linspace(-1e3, 1e3, 300_001)
+        parts = [fn.Staircase(e).perturb(x, stream=stream.at(2**62)) for e in (1e-3, 1.0, 20.0)]
+        print(hash(b"".join(part.tobytes() for part in parts)))
+        """
+    counts = ("1", "2", "3", "5", "16")
+    assert len({run(script, NUMBA_NUM_THREADS=n, PYTHONHASHSEED="1") for n in counts}) == 1
+
+
+PREFORK = """
+    import os
+    import numba, numpy as np
+
+    @numba.njit(parallel=True)
+    def theirs(n):
+        total = 0
+        for i in numba.prange(n):
+            total += i
+        return total
+
+    {early}
+    numba.set_num_threads(2)
+    theirs(1000)  # threads of someone else's are running
+    read, write = os.pipe()
+    if os.fork() == 0:
+        import fastnoise as fn
+        os.write(write, b"x" * len(fn.Staircase(epsilon=1.0).perturb(np.zeros(200_000))[:4]))
+        os._exit(0)
+    os.wait()
+    os.close(write)
+    print(len(os.read(read, 99)))
+"""
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+@pytest.mark.parametrize("early", ["", "import fastnoise"])
+def test_fork_after_threads_of_someone_else(layer, early):
+    out = run(PREFORK.format(early=early), NUMBA_THREADING_LAYER=layer)
+    assert out == "4"
+
+
+def test_workqueue__beside_kernels_of_someone_else():
+    out = run(
+        """
+        import threading, time
+        import numba, numpy as np
+        import fastnoise as fn
+
+        @numba.njit(parallel=True, nogil=True)
+        def theirs(n):
+            total = 0
+            for i in numba.prange(n):
+                total += i
+            return total
+
+        theirs(10)
+        mechanism, stop = fn.Staircase(epsilon=1.0), time.time() + 3
+        def work():
+            while time.time() < stop:
+                theirs(1_000_000)
+        thread = threading.Thread(target=work)
+        thread.start()
+        while time.time() < stop:
+            mechanism.perturb(np.zeros(100_000))
+        thread.join()
+        print("alive")
+        """,
+        NUMBA_THREADING_LAYER="workqueue",
+        NUMBA_NUM_THREADS="2",
+    )
+    assert out == "alive"
+
+
+def test_warmup_beside_other_threads__leaves_their_noise_alone():
+    out = run(
+        """
+        import threading
+        import fastnoise as fn
+        from fastnoise.warmup import warmup
+
+        mechanism, stream = fn.Staircase(epsilon=1.0), fn.Stream.from_key(bytes(32))
+        expected = mechanism.sample(6, stream=stream.at(0)).tolist()
+        warming = threading.Thread(target=lambda: [warmup() for _ in range(3)])
+        warming.start()
+        wrong = 0
+        while warming.is_alive():
+            wrong += mechanism.sample(6, stream=stream.at(0)).tolist() != expected
+        print(wrong)
+        """
+    )
+    assert out == "0"
+
+
+def test_first_calls_at_once():
+    """Eight threads compile and draw at the same time."""
+    out = run(
+        """
+        import threading
+        import fastnoise as fn
+
+        stream, seen = fn.Stream.from_key(bytes(32)), []
+        start = threading.Barrier(8)
+        def work():
+            start.wait()
+            seen.append(tuple(fn.Staircase(epsilon=1.0).sample(4, stream=stream.at(0))))
+        threads = [threading.Thread(target=work) for _ in range(8)]
+        for thread in threads: thread.start()
+        for thread in threads: thread.join()
+        print(len(seen), len(set(seen)))
+        """
+    )
+    assert out == "8 1"
+
+
 def test_import__is_light():
     out = run(
         """

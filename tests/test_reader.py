@@ -91,7 +91,7 @@ def test_restarts__once_and_many_times(parameters):
 def beyond_the_head(law, restarts: int) -> list[int]:
     """Words that draw a digit and restart it so often, then draw its entry 0."""
     head, digits = reader.Table.head(law), reader.Table.digit(law)
-    again, again_tail = coin_for(digits, int(law[layout.DIGIT_RESTART]))
+    again, again_tail = coin_for(digits, int(law[layout.DIGIT_LEVELS]))
     end, end_tail = coin_for(digits, 0)
     draws = [(again, again_tail)] * restarts + [(end, end_tail)]
     if law[layout.LAPS]:
@@ -99,7 +99,7 @@ def beyond_the_head(law, restarts: int) -> list[int]:
         words = [coin << 32 | draws[0][0], 0xD1B54A32D192ED03, *tail, *draws[0][1]]
         draws = draws[1:]
     else:
-        coin, tail = coin_for(head, int(law[layout.HEAD_LAST]))
+        coin, tail = coin_for(head, int(law[layout.HEAD_LEVELS]) + 1)
         words = [coin << 32 | 0x9E3779B9, 0xD1B54A32D192ED03][: int(law[layout.WORDS])] + tail
     for coin, tail in draws:
         words += [coin << 32, *tail]
@@ -109,7 +109,7 @@ def beyond_the_head(law, restarts: int) -> list[int]:
 def test_left_over_weight__redraws_the_head():
     law = staircase_law(1e-3, 2**20, 2**19)
     head = reader.Table.head(law)
-    coin, tail = coin_for(head, int(law[layout.HEAD_LAST]))
+    coin, tail = coin_for(head, int(law[layout.HEAD_LEVELS]) + 1)
     top, top_tail = coin_for(head, 0)
     fast, slow = both_ways(law, [coin << 32, 2**63, *tail, top << 32, *top_tail, *FILL])
     assert fast == slow

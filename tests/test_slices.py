@@ -26,8 +26,8 @@ def same(a, b):
 def test_slices(mechanism, start, stream, rng, threads):
     x = rng.normal(size=N) * 100
     whole = mechanism.perturb(x, stream=stream.at(start))
-    for count in (1, 2, 3):
-        threads(min(count, 2))
+    for count in (1, 2):
+        threads(count)
         assert same(mechanism.perturb(x, stream=stream.at(start)), whole)
         for _ in range(6):
             a, b = np.sort(rng.integers(0, N + 1, 2))
@@ -41,12 +41,13 @@ def test_slices(mechanism, start, stream, rng, threads):
 @pytest.mark.parametrize("mechanism", MECHANISMS, ids=repr)
 def test_rows_in_any_order(mechanism, stream, rng):
     x = rng.normal(size=5_000)
-    whole = mechanism.perturb(x, stream=stream.at(2**40))
-    order = rng.permutation(x.size)
-    keyed = mechanism.perturb(x[order], stream=stream, rows=2**40 + order)
-    assert same(keyed, whole[order])
-    some = order[:17]
-    assert same(mechanism.perturb(x[some], stream=stream, rows=2**40 + some), whole[some])
+    for start in STARTS:
+        whole = mechanism.perturb(x, stream=stream.at(start))
+        order = rng.permutation(x.size)
+        keyed = mechanism.perturb(x[order], stream=stream, rows=start + order)
+        assert same(keyed, whole[order])
+        some = order[:17]
+        assert same(mechanism.perturb(x[some], stream=stream, rows=start + some), whole[some])
 
 
 @pytest.mark.parametrize("dtype", ["f8", ">f8", "f4", ">f4", "i4", ">i8", "u2"])

@@ -7,7 +7,7 @@ from exact import DrawnLaw, exp_bounds, ideal_level
 from fastnoise_kernels import layout
 
 from fastnoise.reader import Table
-from fastnoise.tables import alias_cells, exp_above, staircase_law
+from fastnoise.tables import LARGEST_EPSILON, alias_cells, exp_above, staircase_law
 
 LAWS = [
     (1.0, 2**20, 395_882),
@@ -25,6 +25,7 @@ LAWS = [
     (100.0, 2**57, 1),
     (1000.0, 2**57, 3),
     (1e5, 2**57, 2**57),
+    (1e300, 2**20, 1),
 ]
 
 
@@ -42,7 +43,7 @@ def test_staircase__neighbours_differ_by_at_most_e_to_epsilon(parameters):
     """Shifting by up to `steps` moves a point by at most one level: compare adjacent levels."""
     epsilon, steps, radius = parameters
     law = DrawnLaw(staircase_law(epsilon, steps, radius))
-    above = exp_bounds(epsilon)[1]
+    above = exp_bounds(min(epsilon, LARGEST_EPSILON))[1]  # at least e**-epsilon
 
     def height(level: int) -> Fraction:
         return law.level(level) / (2 * steps if level else 2 * radius - 1)

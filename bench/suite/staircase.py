@@ -5,6 +5,8 @@ import numpy as np
 
 import fastnoise as fn
 
+from .measure import seconds
+
 
 class Perturb:
     params = ([1_000, 100_000, 10_000_000], ["float64", "float32"], [1, 2])
@@ -23,28 +25,16 @@ class Perturb:
         self.perturb()
 
     def track_rows_per_second(self, rows, dtype, threads):
-        return rows / median_seconds(self.perturb)
+        return rows / seconds(self.perturb)[0]
 
     track_rows_per_second.unit = "rows/s"
 
     def track_ratio_to_add(self, rows, dtype, threads):
         """The memory limit: np.add of a constant into an existing array."""
-        add = median_seconds(lambda: np.add(self.x, 1.0, out=self.y))
-        return median_seconds(self.perturb) / add
+        ours, add = seconds(self.perturb, lambda: np.add(self.x, 1.0, out=self.y))
+        return ours / add
 
     track_ratio_to_add.unit = "x"
 
     def peakmem_perturb(self, rows, dtype, threads):
         self.perturb()
-
-
-def median_seconds(call, runs=9):
-    import statistics
-    import time
-
-    spent = []
-    for _ in range(runs):
-        started = time.perf_counter()
-        call()
-        spent.append(time.perf_counter() - started)
-    return statistics.median(spent)

@@ -23,7 +23,7 @@ def precise(epsilon: float) -> Iterator[Decimal]:
     1 - e^-epsilon loses log10(1/epsilon) digits, and so does the equation for the best gamma:
     60 digits are left after both. The traps are fixed here, so no user's context leaks in.
     """
-    exact = Decimal(epsilon)
+    exact = Decimal.from_float(epsilon)  # Decimal(epsilon) heeds a trap of the caller's context
     context = decimal.Context(
         prec=60 + 2 * max(0, -exact.adjusted()),
         rounding=decimal.ROUND_HALF_EVEN,

@@ -25,7 +25,7 @@ from fastnoise.design.moments import (
     real_moment,
 )
 from fastnoise.design.quadrature import LEAST_EPSILON, FoldedCost
-from fastnoise.validation import number, refusal
+from fastnoise.validation import floats, number, refusal
 
 FloatArray = npt.NDArray[np.float64]
 Floats = Any  # a float64 where the argument is a scalar, else an array of its shape
@@ -162,10 +162,8 @@ class IdealStaircase:
         P(|X| > shift/2) - p and e^-epsilon (1 - p). At gamma = 1/2 and a full shift it is the whole
         epsilon-DP region of Geng's dissertation, section 2.1.
         """
-        alarm = np.asarray(p_fa, dtype=np.float64)
-        if not np.all((alarm >= 0.0) & (alarm <= 1.0)):
-            raise ValueError(refusal("p_fa", p_fa, "in [0, 1]"))
-        distance = self.sensitivity if shift is None else shift
+        alarm = floats("p_fa", p_fa, 0.0, 1.0)
+        distance = self.sensitivity if shift is None else number("shift", shift)
         if not 0.0 <= distance <= self.sensitivity:
             allowed = f"in [0, {self.sensitivity!r}], up to the sensitivity"
             raise ValueError(refusal("shift", shift, allowed))
@@ -183,9 +181,7 @@ class IdealStaircase:
         A = P(|X| <= D/2) / (1-b): 1/2 at gamma 0 and 1, 1/(1+b) at gamma 1/2. Zero from the law's
         own epsilon on.
         """
-        asked = np.asarray(epsilon, dtype=np.float64)
-        if not np.all(asked >= 0.0):
-            raise ValueError(refusal("epsilon", epsilon, ">= 0"))
+        asked = floats("epsilon", epsilon, 0.0, math.inf)
         gamma, b = self._gamma, math.exp(-self.epsilon)
         centre = 0.5 if gamma >= 0.5 else gamma + b * (0.5 - gamma)
         share = centre / (gamma + b * (1.0 - gamma))

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
-from fastnoise.design.gamma import dominating_gamma, heuristic_gamma, optimal_gamma
+from fastnoise.design.gamma import Cost, dominating_gamma, heuristic_gamma, optimal_gamma
 from fastnoise.mechanisms.ideal_staircase import IdealStaircase
 from fastnoise.mechanisms.mechanism import Mechanism, Privacy
 from fastnoise.release import Release, staircase_grid, staircase_release, steps_across
 from fastnoise.validation import fraction, positive, refusal
-
-Cost = str | int | tuple[str, float] | Callable[[Any], Any]
 
 
 @dataclass(frozen=True, init=False)

@@ -6,8 +6,6 @@ compiled twice: once for one thread, once for all.
 
 from __future__ import annotations
 
-import multiprocessing
-import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,8 +14,8 @@ from typing import Any
 
 import numba
 from numba import prange
-from numba.np.ufunc import parallel as _threading
 
+from fastnoise_kernels import forks
 from fastnoise_kernels.cache import kernel_cache
 
 # No fastmath anywhere: the same bits on every machine. numpy's error model: no hidden branches.
@@ -49,30 +47,32 @@ class Kernel:
 
     def __call__(self, rows: int, *arguments: Any, grain: int = 1) -> int:
         """`grain`: how many elements a row stands for when weighing threads against their cost."""
-        if _every_twin:
-            self.parallel(rows, 1, *arguments)
-            return int(self.serial(0, rows, *arguments))
-        if rows * grain >= self.PARALLEL_ROWS and rows > 1:
-            with _Threads() as threads:
-                if threads > 1:
-                    return int(self.parallel(rows, min(rows, 4 * threads), *arguments))
+        if _warming.up:
+            if threads_now():
+                self.parallel(0, 1, *arguments)  # no rows: compiled, and nothing done
+        elif rows * grain >= self.PARALLEL_ROWS and rows > 1 and (threads := threads_now()) > 1:
+            return int(self.parallel(rows, min(rows, 4 * threads), *arguments))
         return int(self.serial(0, rows, *arguments))
 
 
 kernel = Kernel
 
-_every_twin = False
+
+class _Warming(threading.local):
+    up = False
+
+
+_warming = _Warming()
 
 
 @contextmanager
 def every_twin() -> Iterator[None]:
-    """Inside, a kernel runs both of its twins, to have compiled them."""
-    global _every_twin
-    _every_twin = True
+    """Inside, in this thread, calls are serial and compile their parallel twin as well."""
+    _warming.up = True
     try:
         yield
     finally:
-        _every_twin = False
+        _warming.up = False
 
 
 def _cached(dispatcher: Any) -> Any:
@@ -94,39 +94,15 @@ def _parallel_twin(of: Kernel) -> Callable[..., Any]:
     return twin
 
 
-_workqueue = threading.Lock()
-# True in a forked child whose parent had started threads, if only for kernels of its own.
-_forked_from_threads = _threading._is_initialized and multiprocessing.parent_process() is not None
+def threads_now() -> int:
+    """How many threads a parallel twin would use at this moment; 0 if it must not run at all.
 
-
-class _Threads:
-    """How many threads a parallel twin may use now; 1 means: take the serial one.
-
-    GNU OpenMP kills a forked child that enters a parallel region, so a child of a process whose
-    threads had started stays serial. The workqueue layer aborts when two Python threads are inside,
-    so it is entered by one at a time and the others stay serial.
+    GNU OpenMP kills a forked child that enters a parallel region after its parent did. The
+    workqueue layer aborts the process when two Python threads are inside, be it in kernels of
+    someone else's: so it is used only where there is one thread.
     """
-
-    def __enter__(self) -> int:
-        self.holds_workqueue = False
-        if _forked_from_threads:
-            return 1
-        threads = int(numba.get_num_threads())
-        if threads > 1 and numba.threading_layer() == "workqueue":
-            self.holds_workqueue = _workqueue.acquire(blocking=False)
-            return threads if self.holds_workqueue else 1
-        return threads
-
-    def __exit__(self, *_: object) -> None:
-        if self.holds_workqueue:
-            _workqueue.release()
-
-
-def _after_fork() -> None:
-    global _forked_from_threads, _workqueue
-    _workqueue = threading.Lock()
-    _forked_from_threads = _forked_from_threads or bool(_threading._is_initialized)
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+    if forks.threads_are_gone:
+        return 0
+    threads = int(numba.get_num_threads())  # starts them, which makes the layer known
+    alone = threading.active_count() == 1
+    return threads if alone or numba.threading_layer() != "workqueue" else 0

@@ -65,6 +65,9 @@ class Lanes:
     def __lt__(self, other: Any) -> Lanes:
         return self._new(self.builder.icmp_unsigned("<", self.value, self._like(other)))
 
+    def __gt__(self, other: Any) -> Lanes:
+        return self._new(self.builder.icmp_unsigned(">", self.value, self._like(other)))
+
     def equals(self, other: Any) -> Lanes:
         return self._new(self.builder.icmp_unsigned("==", self.value, self._like(other)))
 

@@ -23,17 +23,15 @@ RADIUS: Final = 2  # r: the top step is -(r - 1) .. r - 1
 LIMBS: Final = 3
 DEEPEST: Final = 4  # a level beyond this does not fit 64-bit integers
 HEAD_BITS: Final = 5
-HEAD_LEVELS: Final = 6  # entries 1 .. HEAD_LEVELS are levels; entry 0 is the top step
-HEAD_LAST: Final = 7  # beyond those levels: a digit follows, or if all have one, draw again
-LAPS: Final = 8  # 1: every level has a digit, in laps of HEAD_LEVELS
-HEAD_CELLS: Final = 9  # where the cells start, in words
-HEAD_THRESHOLDS: Final = 10
-DIGIT_BITS: Final = 11
-DIGIT_LEVELS: Final = 12
-DIGIT_RESTART: Final = 13  # draw another digit, DIGIT_LEVELS further
-DIGIT_CELLS: Final = 14
-DIGIT_THRESHOLDS: Final = 15
-HEADER: Final = 16
+HEAD_LEVELS: Final = 6  # entry 0 is the top step, 1 .. HEAD_LEVELS are levels, the next is beyond
+LAPS: Final = 7  # 1: every level has a digit, in laps of HEAD_LEVELS; beyond is: draw again
+HEAD_CELLS: Final = 8  # where the cells start, in words
+HEAD_THRESHOLDS: Final = 9
+DIGIT_BITS: Final = 10
+DIGIT_LEVELS: Final = 11  # entries 0 .. DIGIT_LEVELS - 1; the next draws again, as much further
+DIGIT_CELLS: Final = 12
+DIGIT_THRESHOLDS: Final = 13
+HEADER: Final = 14
 
 # A row's own words come from nonce 0; ties, rejections and restarts read on under these nonces.
 EXTRA_NONCE: Final = 1 << 63

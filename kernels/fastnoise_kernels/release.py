@@ -4,8 +4,6 @@ The exact sum of two grid points is rounded to the nearest float64, ties to even
 output's type: post-processing of the exact sum, so the guarantee of the integers carries over.
 """
 
-import math
-
 import numpy as np
 from numba import types
 from numba.extending import intrinsic
@@ -58,7 +56,7 @@ def snap(value, low, high, grid, inverse, whole):
     value = low if value < low else value
     value = high if value > high else value
     steps = value * inverse
-    floor = math.floor(steps)
+    floor = np.floor(steps)  # math.floor would be an integer here, undefined for large steps
     floor += 1.0 if steps - floor >= 0.5 else 0.0
     return floor * grid if abs(value) < whole else value
 

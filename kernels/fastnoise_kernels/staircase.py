@@ -23,12 +23,10 @@ from fastnoise_kernels.layout import (
     DIGIT_BITS,
     DIGIT_CELLS,
     DIGIT_LEVELS,
-    DIGIT_RESTART,
     DIGIT_THRESHOLDS,
     EXACT_FLOAT,
     HEAD_BITS,
     HEAD_CELLS,
-    HEAD_LAST,
     HEAD_LEVELS,
     HEAD_THRESHOLDS,
     LAPS,
@@ -94,7 +92,7 @@ def draw_digit(coin, law, words, used):
         if used == OUT_OF_WORDS:
             return restarts, OUT_OF_WORDS
         digit = restarts * law[DIGIT_LEVELS] + entry
-        if entry != law[DIGIT_RESTART] or digit > law[DEEPEST]:
+        if entry != law[DIGIT_LEVELS] or digit > law[DEEPEST]:
             return digit, used
         if used == len(words):
             return restarts, OUT_OF_WORDS
@@ -109,7 +107,7 @@ def draw_level(law, words, used):
     coin = words[0] >> HALF
     while True:
         level, used = look_up(coin, law, HEAD_BITS, HEAD_CELLS, HEAD_THRESHOLDS, words, used)
-        last = level == law[HEAD_LAST]
+        last = level > law[HEAD_LEVELS]
         if used == OUT_OF_WORDS or not last:
             break
         if used == len(words):
@@ -197,7 +195,7 @@ def _pick(builder, cells, coin, bits):
 def sixteen_rows(typing, words, offset, cells, digit_cells, sizes, noise, at):
     """`draw` for a group of sixteen rows; the mask that comes back marks those that need care.
 
-    `sizes` of one-word rows: head bits, last entry, steps, radius, and what a whole range leaves
+    `sizes` of one-word rows: head bits, head levels, steps, radius, and what a whole range leaves
     modulo the width of the top step and of a level, the measure of bias in a bounded integer
     (Lemire 2019). Two-word rows: also digit bits, its restart, levels a digit, deepest level.
     """
@@ -226,7 +224,7 @@ def sixteen_rows(typing, words, offset, cells, digit_cells, sizes, noise, at):
 
         steps, radius, one = fitting(size(2)), fitting(size(3)), ir.Constant(lanes.I64, 1)
         entry, careful = _pick(builder, data(2), word(1), short(0))
-        careful |= entry.equals(short(1))
+        careful |= entry > short(1)
         is_top = entry.equals(0)
         top_width = builder.sub(builder.shl(radius, one), one)
         width = by_level(fitting(top_width), fitting(builder.shl(steps, one)))
@@ -272,7 +270,7 @@ def one_word_rows(law, words, noise, careful):
     steps, radius = law[STEPS], law[RADIUS]
     rest_top = (np.uint64(1) << HALF) % (radius * np.uint64(2) - np.uint64(1))
     rest_side = (np.uint64(1) << HALF) % (steps * np.uint64(2))
-    sizes = (law[HEAD_BITS], law[HEAD_LAST], steps, radius, rest_top, rest_side)
+    sizes = (law[HEAD_BITS], law[HEAD_LEVELS], steps, radius, rest_top, rest_side)
     cells = table_cells(law, HEAD_CELLS)
     some = np.uint32(0)
     for group in range(len(careful)):
@@ -288,13 +286,13 @@ def two_word_rows(law, words, noise, careful):
     steps, radius = law[STEPS], law[RADIUS]
     sizes = (
         law[HEAD_BITS],
-        law[HEAD_LAST],
+        law[HEAD_LEVELS],
         steps,
         radius,
         whole_modulo(radius * np.uint64(2) - np.uint64(1)),
         whole_modulo(steps * np.uint64(2)),
         law[DIGIT_BITS],
-        law[DIGIT_RESTART] if law[LAPS] else LOW,
+        law[DIGIT_LEVELS] if law[LAPS] else LOW,
         law[HEAD_LEVELS] * law[LAPS],
         law[DEEPEST],
     )

@@ -1,0 +1,55 @@
+"""Timing: medians of runs that take turns, so that a busy machine slows what is compared alike."""
+
+from __future__ import annotations
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+
+Call = Callable[[], object]
+
+FIRST_PERTURB = "import fastnoise as fn; fn.Staircase(epsilon=1.0).perturb([1.0, 2.0, 3.0])"
+
+
+def seconds(*calls: Call, runs: int = 7) -> list[float]:
+    """The median time of each call; the calls take turns, after one round that is not counted."""
+    times: list[list[float]] = [[] for _ in calls]
+    for run in range(runs + 1):
+        for call, spent in zip(calls, times, strict=True):
+            started = time.perf_counter()
+            call()
+            if run:
+                spent.append(time.perf_counter() - started)
+    return [statistics.median(spent) for spent in times]
+
+
+def in_process(code: str, **environment: str) -> Call:
+    """A fresh interpreter that runs `code`."""
+    command = [sys.executable, "-c", code]
+    return lambda: subprocess.run(command, check=True, env={**os.environ, **environment})
+
+
+def import_ratio() -> tuple[float, float]:
+    """Importing fastnoise against importing numpy, less the interpreter's own start; and seconds."""
+    ours, numpys, nothing = seconds(
+        in_process("import fastnoise"), in_process("import numpy"), in_process("pass"), runs=5
+    )
+    return (ours - nothing) / (numpys - nothing), ours - nothing
+
+
+def cached_start() -> float:
+    """Seconds of a fresh process up to its first noise, imports included, kernels compiled before."""
+    with tempfile.TemporaryDirectory() as folder:
+        return seconds(in_process(FIRST_PERTURB, FASTNOISE_CACHE_DIR=folder), runs=3)[0]
+
+
+def cold_start() -> float:
+    """The same with nothing compiled."""
+    with tempfile.TemporaryDirectory() as folder:
+        started = time.perf_counter()
+        in_process(FIRST_PERTURB, FASTNOISE_CACHE_DIR=folder)()
+        return time.perf_counter() - started
