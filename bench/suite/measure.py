@@ -34,7 +34,7 @@ def in_process(code: str, **environment: str) -> Call:
 
 
 def import_ratio() -> tuple[float, float]:
-    """Importing fastnoise against importing numpy, less the interpreter's own start; and seconds."""
+    """Importing fastnoise against numpy, without the interpreter's own start; and the seconds."""
     ours, numpys, nothing = seconds(
         in_process("import fastnoise"), in_process("import numpy"), in_process("pass"), runs=5
     )
@@ -42,7 +42,7 @@ def import_ratio() -> tuple[float, float]:
 
 
 def cached_start() -> float:
-    """Seconds of a fresh process up to its first noise, imports included, kernels compiled before."""
+    """Seconds of a fresh process to its first noise, imports included, kernels compiled before."""
     with tempfile.TemporaryDirectory() as folder:
         return seconds(in_process(FIRST_PERTURB, FASTNOISE_CACHE_DIR=folder), runs=3)[0]
 

@@ -265,24 +265,30 @@ def table_cells(law, cells_at):
 
 
 @inner
-def one_word_rows(law, words, noise, careful):
+def all_groups(words, group_words, cells, digit_cells, sizes, noise, careful):
     """Noise of whole groups, and their masks of rows that need care; whether there are any."""
-    steps, radius = law[STEPS], law[RADIUS]
-    rest_top = (np.uint64(1) << HALF) % (radius * np.uint64(2) - np.uint64(1))
-    rest_side = (np.uint64(1) << HALF) % (steps * np.uint64(2))
-    sizes = (law[HEAD_BITS], law[HEAD_LEVELS], steps, radius, rest_top, rest_side)
-    cells = table_cells(law, HEAD_CELLS)
     some = np.uint32(0)
     for group in range(len(careful)):
-        mask = sixteen_rows(words, 32 * group, cells, cells, sizes, noise, 16 * group)
+        mask = sixteen_rows(
+            words, group_words * group, cells, digit_cells, sizes, noise, 16 * group
+        )
         careful[group] = mask
         some |= mask
     return some > 0
 
 
 @inner
+def one_word_rows(law, words, noise, careful):
+    steps, radius = law[STEPS], law[RADIUS]
+    rest_top = (np.uint64(1) << HALF) % (radius * np.uint64(2) - np.uint64(1))
+    rest_side = (np.uint64(1) << HALF) % (steps * np.uint64(2))
+    sizes = (law[HEAD_BITS], law[HEAD_LEVELS], steps, radius, rest_top, rest_side)
+    cells = table_cells(law, HEAD_CELLS)
+    return all_groups(words, 32, cells, cells, sizes, noise, careful)
+
+
+@inner
 def two_word_rows(law, words, noise, careful):
-    """`one_word_rows` for laws of two words a row."""
     steps, radius = law[STEPS], law[RADIUS]
     sizes = (
         law[HEAD_BITS],
@@ -297,12 +303,7 @@ def two_word_rows(law, words, noise, careful):
         law[DEEPEST],
     )
     cells, digit_cells = table_cells(law, HEAD_CELLS), table_cells(law, DIGIT_CELLS)
-    some = np.uint32(0)
-    for group in range(len(careful)):
-        mask = sixteen_rows(words, 64 * group, cells, digit_cells, sizes, noise, 16 * group)
-        careful[group] = mask
-        some |= mask
-    return some > 0
+    return all_groups(words, 64, cells, digit_cells, sizes, noise, careful)
 
 
 @inner
