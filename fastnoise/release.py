@@ -47,7 +47,7 @@ def staircase_grid(epsilon: float, sensitivity: float, gamma: float) -> float:
     return _grid(sensitivity, _staircase_bits(epsilon, gamma))
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)
 def staircase_release(
     epsilon: float, sensitivity: float, gamma: float, grid: float | None
 ) -> Release:

@@ -40,7 +40,7 @@ def exp_above(epsilon: float, times: int, bits: int) -> Fraction:
     return Fraction(ceil(Fraction(above) * (1 << bits)), 1 << bits)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)  # up to 350 KB each
 def staircase_law(epsilon: float, steps: int, radius: int) -> Law:
     """The integer staircase of sensitivity `steps` and r = `radius`, epsilon-DP as drawn."""
     epsilon = min(epsilon, LARGEST_EPSILON)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -45,16 +46,17 @@ class Privacy:
         return self.epsilon * math.ceil(Fraction(apart) / Fraction(self.sensitivity))
 
 
-class Mechanism:
+class Mechanism(ABC):
     """An immutable value: parameters, mathematics, guarantee. It holds no random state."""
 
     @property
+    @abstractmethod
     def grid(self) -> float:
         """The power of two that `perturb` snaps to unless told otherwise."""
-        raise TypeError(f"{type(self).__name__} has no grid")
 
+    @abstractmethod
     def _release(self, grid: float | None) -> Release:
-        raise TypeError(f"{type(self).__name__} cannot be released")
+        """The law that is drawn on that grid; on None, the textbook's."""
 
     def _chosen_grid(self, grid: Any) -> float | None:
         if isinstance(grid, str) and grid == "auto":
