@@ -12,7 +12,7 @@ import numba
 import numpy as np
 
 import fastnoise as fn
-from bench import recipes
+from bench.suite import recipes
 from bench.suite.measure import cached_start, cold_start, import_ratio, seconds
 
 SMALL = 2_048

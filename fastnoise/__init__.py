@@ -6,10 +6,19 @@
 """
 
 from fastnoise.dispatch import TextbookNoiseWarning
+from fastnoise.mechanisms.discrete_staircase import DiscreteStaircase, Geometric
 from fastnoise.mechanisms.mechanism import Privacy
 from fastnoise.mechanisms.staircase import Staircase
 from fastnoise.stream import InsecureStreamWarning, Stream
 from fastnoise.version import VERSION
 
-__all__ = ["InsecureStreamWarning", "Privacy", "Staircase", "Stream", "TextbookNoiseWarning"]
+__all__ = [
+    "DiscreteStaircase",
+    "Geometric",
+    "InsecureStreamWarning",
+    "Privacy",
+    "Staircase",
+    "Stream",
+    "TextbookNoiseWarning",
+]
 __version__ = VERSION

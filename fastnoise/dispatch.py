@@ -19,7 +19,15 @@ from fastnoise_kernels.layout import EXACT_FLOAT
 from fastnoise.engine import CHUNK, Limits, count_bad, perturb_chunk
 from fastnoise.rows import Rows, requested_rows
 from fastnoise.stream import KEY_BYTES, Stream
-from fastnoise.validation import bounds, number, one_of, refusal, shape
+from fastnoise.validation import (
+    bounds,
+    integer_bounds,
+    number,
+    one_of,
+    refusal,
+    shape,
+    whole,
+)
 
 if TYPE_CHECKING:
     from fastnoise.mechanisms.mechanism import Mechanism
@@ -46,14 +54,11 @@ def perturb(
 ) -> Any:
     """See `Mechanism.perturb`."""
     one_of("nan", missing, "raise", "keep")
-    limits = bounds("clip", clip)
     _check_stream(stream)
     release = mechanism._release(grid)
-    data = _as_array(x)
-    if data.dtype.kind in "iu":
-        low, high = (min(max(limit, -EXACT_FLOAT), EXACT_FLOAT) for limit in limits)
-        limits = float(low), float(high)
-    result = _result(data, out)
+    data = _integer_array(x) if release.integers else _float_array(x)
+    result = _result(data, out, release)
+    limits = _limits(clip, data, release)
     chosen = requested_rows(rows, data.size, stream)
     _refuse_bad_values(data, missing)
     if grid is None:
@@ -66,22 +71,24 @@ def perturb(
         return out
     if isinstance(x, np.ndarray | list | tuple):
         return result
-    return result[()] if isinstance(x, np.generic) else float(result)
+    return result[()] if isinstance(x, np.generic) else result.item()
 
 
 def sample(mechanism: Mechanism, size: Any, dtype: Any, out: Any, stream: Stream | None) -> Any:
     """See `Mechanism.sample`."""
     _check_stream(stream)
     release = mechanism._release(mechanism.grid)
-    kind = _float_dtype(dtype if dtype is not None or out is None else np.asarray(out).dtype)
+    default = np.int64 if release.integers else np.float64
+    wanted = dtype if dtype is not None or out is None else np.asarray(out).dtype
+    kind = _noise_dtype(default if wanted is None else wanted, release)
     if out is None:
         result = np.empty(shape("size", size), kind)
     else:
         result = _checked_out(out, np.shape(out) if size is None else shape("size", size), kind)
-    _run(mechanism, release, None, result, stream, None, (-inf, inf))
+    _run(mechanism, release, None, result, stream, None, _limits(None, result, release))
     if out is not None:
         return out
-    return float(result) if size is None else result
+    return result.item() if size is None else result
 
 
 def _run(
@@ -104,18 +111,34 @@ def _run(
         key = stream._noise_key(f"{mechanism!r} on grid {grid}")
     if data is None:
         data = result
-        data[...] = 0.0
-    for source, target in _chunks(data, result):
+        data[...] = 0
+    for source, target in _chunks(data, result, _working_dtype(result.dtype)):
         perturb_chunk(release, key, rows, source, target, limits)
         rows = rows.after(source.size)
 
 
-def _chunks(data: Array, result: Array) -> Iterator[tuple[Array, Array]]:
+def _limits(clip: Any, data: Array, release: Release) -> Limits:
+    if release.integers:
+        extent = np.iinfo(data.dtype)
+        low, high = integer_bounds("clip", clip, int(extent.min), int(extent.max))
+        return Limits(low, high, int(extent.min), int(extent.max))
+    bound = EXACT_FLOAT if data.dtype.kind in "iu" else inf
+    low_float, high_float = (float(min(max(b, -bound), bound)) for b in bounds("clip", clip))
+    return Limits(low_float, high_float)
+
+
+def _working_dtype(kind: np.dtype[Any]) -> np.dtype[Any]:
+    """What kernels are compiled for: both floats, and the largest integers for all of them."""
+    if kind.kind == "f":
+        return np.dtype(f"f{kind.itemsize}")
+    return np.dtype(np.uint64 if kind.kind == "u" and kind.itemsize == 8 else np.int64)
+
+
+def _chunks(data: Array, result: Array, kind: np.dtype[Any]) -> Iterator[tuple[Array, Array]]:
     """`data` and `result` in C order: whole if they are plain arrays, else through buffers."""
-    if _is_plain(data) and _is_plain(result) and data.dtype == result.dtype:
+    if _is_plain(data) and _is_plain(result) and data.dtype == kind == result.dtype:
         yield data.reshape(-1), result.reshape(-1)
         return
-    kind = result.dtype.newbyteorder("=")
     buffers = np.nditer(  # type: ignore[call-overload]  # numpy's stubs misspell "contig"
         [data, result],
         flags=["external_loop", "buffered", "delay_bufalloc"],
@@ -134,13 +157,14 @@ def _is_plain(array: Array) -> bool:
     return array.flags.c_contiguous and array.flags.aligned and array.dtype.isnative
 
 
-def _float_dtype(dtype: Any) -> np.dtype[Any]:
-    allowed = "float64 or float32"
+def _noise_dtype(dtype: Any, release: Release) -> np.dtype[Any]:
+    allowed = "an integer dtype" if release.integers else "float64 or float32"
     try:
-        kind = np.dtype(np.float64 if dtype is None else dtype)
+        kind: np.dtype[Any] = np.dtype(dtype)
     except TypeError:
         raise TypeError(refusal("dtype", dtype, allowed)) from None
-    if kind.newbyteorder("=") not in FLOATS:
+    fits = kind.kind in "iu" if release.integers else kind.newbyteorder("=") in FLOATS
+    if not fits:
         raise TypeError(refusal("dtype", dtype, allowed))
     return kind
 
@@ -151,26 +175,42 @@ def _check_stream(stream: Any) -> None:
         raise TypeError(refusal("stream", type(stream), "a fastnoise.Stream or None"))
 
 
-def _as_array(x: Any) -> Array:
+def _float_array(x: Any) -> Array:
     allowed = "numbers: a scalar, a list or a NumPy array of float64, float32 or integers"
     if isinstance(x, np.ndarray | np.generic | list | tuple):
-        try:
-            data = np.asarray(x)
-        except ValueError:
-            raise ValueError(refusal("x", x, allowed)) from None
+        data = _as_array(x, allowed)
     elif isinstance(x, Integral) and not isinstance(x, bool):
         data = np.asarray(max(-EXACT_FLOAT, min(int(x), EXACT_FLOAT)))
     else:
         data = np.asarray(number("x", x, allowed))
-    if isinstance(x, np.ma.MaskedArray):
-        raise TypeError(f"x must be {allowed}, not a masked array: fill it with NaN first")
     if data.dtype.kind not in "iu" and data.dtype.newbyteorder("=") not in FLOATS:
         raise TypeError(f"x must be {allowed}, not {data.dtype}")
     return data
 
 
-def _result(data: Array, out: Any) -> Array:
-    kind = data.dtype if data.dtype.kind == "f" else np.dtype(np.float64)
+def _integer_array(x: Any) -> Array:
+    allowed = "integers: a scalar, a list or a NumPy array of int8 to int64 or uint8 to uint64"
+    if isinstance(x, np.ndarray | np.generic | list | tuple):
+        data = _as_array(x, allowed)
+        if data.size == 0 and isinstance(x, list | tuple):
+            return data.astype(np.int64)
+        if data.dtype.kind not in "iu":
+            raise TypeError(f"x must be {allowed}, not {data.dtype}")
+        return data
+    return np.asarray(whole("x", x, -(1 << 63), 1 << 63), np.int64)
+
+
+def _as_array(x: Any, allowed: str) -> Array:
+    if isinstance(x, np.ma.MaskedArray):
+        raise TypeError(f"x must be {allowed}, not a masked array: fill it first")
+    try:
+        return np.asarray(x)
+    except ValueError:
+        raise ValueError(refusal("x", x, allowed)) from None
+
+
+def _result(data: Array, out: Any, release: Release) -> Array:
+    kind = data.dtype if release.integers or data.dtype.kind == "f" else np.dtype(np.float64)
     if out is None:
         return np.empty_like(data, kind, subok=False)
     result = _checked_out(out, data.shape, kind)

@@ -12,7 +12,7 @@ from fractions import Fraction
 from functools import cache
 from importlib import import_module
 from math import floor, inf, nan
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +24,16 @@ from fastnoise.release import Release
 from fastnoise.rows import Rows, read_only
 
 Array = npt.NDArray[Any]
-Limits = tuple[float, float]  # what the data is clipped to
+
+
+class Limits(NamedTuple):
+    """What data is clipped to, and what the sum may be: the limits of an integer dtype."""
+
+    low: float = -inf
+    high: float = inf
+    least: float = -inf
+    most: float = inf
+
 
 CHUNK = 1 << 18  # rows at a time where they pass through a buffer
 
@@ -32,25 +41,21 @@ CHUNK = 1 << 18  # rows at a time where they pass through a buffer
 def perturb_chunk(
     release: Release, key: bytes, rows: Rows, source: Array, target: Array, limits: Limits
 ) -> None:
-    """Perturb one contiguous array of floats into another, or into itself."""
+    """Perturb one contiguous array into another, or into itself.
+
+    Both are float64 or float32, or for laws on the integers, int64 or uint64.
+    """
     if not compiles():
         target[:] = source
         _perturb_plainly(release, key, rows, range(target.size), target, limits)
         return
-    deep = _kernels().perturb_floats(
-        source.size,
-        _filler(release.filler),
-        np.frombuffer(key, "<u4"),
-        release.law,
-        rows.first,
-        rows.ids,
-        read_only(source),
-        target,
-        *limits,
-        release.grid,
-        release.whole,
-    )
-    if deep:
+    rest: tuple[Any, ...] = limits.low, limits.high, release.grid, release.whole
+    loop = _kernels().perturb_floats
+    if release.integers:
+        loop, rest = _integer_kernels().perturb_integers, tuple(map(target.dtype.type, limits))
+    words, filler = np.frombuffer(key, "<u4"), _filler(release.filler)
+    law, source = release.law, read_only(source)
+    if loop(source.size, filler, words, law, rows.first, rows.ids, source, target, *rest):
         _perturb_deep_rows(release, key, rows, target, limits)
 
 
@@ -93,6 +98,11 @@ def _kernels() -> Any:
 
 
 @cache
+def _integer_kernels() -> Any:
+    return import_module("fastnoise_kernels.integers")
+
+
+@cache
 def _filler(name: str) -> int:
     """The address of the compiled filler of a law."""
     return int(getattr(import_module(f"fastnoise_kernels.{name}"), f"fill_{name}").address)
@@ -121,14 +131,21 @@ def _perturb_plainly(
 ) -> None:
     """Perturb these elements in place, in integers without end."""
     reader = Reader(release.law)
+    exact_sum = _integer_sum if release.integers else _float_sum
     for i in places:
-        target[i] = _exact_sum(float(target[i]), reader.noise(key, rows.row(i)), release, limits)
+        noise = reader.noise(key, rows.row(i))
+        target[i] = exact_sum(target[i].item(), noise, release, limits)
 
 
-def _exact_sum(value: float, noise: int, release: Release, limits: Limits) -> float:
+def _integer_sum(value: int, noise: int, release: Release, limits: Limits) -> float:
+    total = min(max(value, limits.low), limits.high) + noise
+    return min(max(total, limits.least), limits.most)
+
+
+def _float_sum(value: float, noise: int, release: Release, limits: Limits) -> float:
     if value != value:
         return nan
-    value = min(max(value, limits[0]), limits[1])
+    value = min(max(value, limits.low), limits.high)
     grid, point = Fraction(release.grid), Fraction(value)
     if abs(value) < release.whole:
         point = grid * floor(point / grid + Fraction(1, 2))

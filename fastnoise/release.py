@@ -12,10 +12,11 @@ from fractions import Fraction
 from functools import lru_cache
 from math import ceil, frexp, ldexp
 from sys import float_info
+from typing import Any
 
 from fastnoise.design.moments import integer_moment
 from fastnoise.tables import Law, staircase_law
-from fastnoise.validation import refusal
+from fastnoise.validation import refusal, whole
 
 STEPS_BITS = 20  # grid steps a sensitivity: E|noise| grows by less than 2**-19
 MEAN_BITS = 17  # grid steps a mean of |noise|
@@ -34,6 +35,7 @@ class Release:
     law: Law
     grid: float
     snapped: bool = True
+    integers: bool = False  # the data is, too, and nothing is ever a float
 
     @property
     def whole(self) -> float:
@@ -60,6 +62,21 @@ def staircase_release(
         steps, unit = steps_across(epsilon, sensitivity, grid), grid
     radius = max(1, round(Fraction(gamma or 1.0) * steps))
     return Release("staircase", staircase_law(epsilon, steps, radius), unit, grid is not None)
+
+
+@lru_cache(maxsize=64)
+def discrete_staircase_release(epsilon: float, sensitivity: int, r: int) -> Release:
+    return Release("staircase", staircase_law(epsilon, sensitivity, r), 1.0, integers=True)
+
+
+def integer_sensitivity(epsilon: float, sensitivity: Any) -> int:
+    """A sensitivity that 64-bit integers can serve."""
+    steps = whole("sensitivity", sensitivity, 1, 1 << (MOST_BITS + 1))
+    _finest_bits(epsilon)
+    if steps > Fraction(epsilon) * (1 << (SCALE_BITS + 1)):
+        allowed = f"at most 2**{SCALE_BITS + 1} times epsilon, which is {epsilon!r}"
+        raise ValueError(refusal("sensitivity", sensitivity, allowed))
+    return steps
 
 
 def steps_across(epsilon: float, sensitivity: float, grid: float) -> int:

@@ -98,6 +98,23 @@ def floats(name: str, value: Any, low: float, high: float) -> npt.NDArray[np.flo
     return result
 
 
+def integer_bounds(name: str, value: Any, least: int, most: int) -> tuple[int, int]:
+    """(low, high) to clip integers of a dtype to; infinities and None are no clipping."""
+    allowed = "a pair (low, high) of integers with low <= high"
+    if value is None:
+        return least, most
+    if not isinstance(value, tuple | list) or len(value) != 2:
+        raise TypeError(refusal(name, value, allowed))
+    for bound in value:
+        infinite = isinstance(bound, float) and math.isinf(bound)
+        if isinstance(bound, bool | np.bool_) or not (infinite or isinstance(bound, Integral)):
+            raise TypeError(refusal(name, value, allowed))
+    if not (value[0] <= value[1]):
+        raise ValueError(refusal(name, value, allowed))
+    low, high = (int(min(max(bound, least), most)) for bound in value)
+    return low, high
+
+
 def one_of(name: str, value: Any, *choices: str) -> None:
     if not isinstance(value, str) or value not in choices:
         raise ValueError(refusal(name, value, " or ".join(f'"{choice}"' for choice in choices)))

@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 
 from fastnoise.engine import integer_noise
+from fastnoise.mechanisms.discrete_staircase import Geometric
 from fastnoise.mechanisms.staircase import Staircase
 from fastnoise.progress import progress
 from fastnoise.rows import Rows
@@ -29,10 +30,13 @@ def warmup() -> int:
 
 def _jobs() -> list[tuple[str, Callable[[], object]]]:
     staircase, stream = Staircase(epsilon=1.0), Stream.from_key(bytes(32))
+    geometric = Geometric(epsilon=1.0)
     noise = partial(integer_noise, staircase._release(staircase.grid), bytes(32), Rows(0), ROWS)
     return [
         ("keystream", partial(stream.keystream, ROWS)),
         ("staircase noise", noise),
         ("float64", partial(staircase.perturb, np.zeros(ROWS))),
         ("float32", partial(staircase.perturb, np.zeros(ROWS, np.float32))),
+        ("int64", partial(geometric.perturb, np.zeros(ROWS, np.int64))),
+        ("uint64", partial(geometric.perturb, np.zeros(ROWS, np.uint64))),
     ]

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 import fastnoise as fn
-from bench import recipes, speed
+from bench import speed
+from bench.suite import recipes
 
 ROOT = Path(speed.__file__).parent.parent
 MODULES = [f"bench.suite.{path.stem}" for path in sorted((ROOT / "bench/suite").glob("[a-z]*.py"))]
@@ -63,3 +64,21 @@ def test_recipe__draws_the_staircase():
     assert abs(np.abs(noise).mean() / law.moment(1) - 1) < 0.02
     assert abs(noise.var() / law.var() - 1) < 0.03
     assert abs(noise.mean()) < 0.03
+
+
+@pytest.mark.parametrize("law", [fn.DiscreteStaircase(1.0, 10), fn.DiscreteStaircase(1.0, 1000)])
+def test_recipe__draws_the_discrete_staircase(law):
+    noise = recipes.discrete_staircase(
+        np.random.default_rng(1), 200_000, law.epsilon, law.sensitivity, law.r
+    )
+    assert abs(np.abs(noise).mean() / law.moment(1) - 1) < 0.02
+    assert abs(noise.var() / law.var() - 1) < 0.03
+
+
+def test_recipe__tables_and_differences():
+    law = fn.DiscreteStaircase(1.0, 10)
+    cumulative = np.cumsum(law.pmf(np.arange(-400, 401)))
+    noise = recipes.discrete_staircase_table(np.random.default_rng(1), 200_000, cumulative, 400)
+    assert abs(np.abs(noise).mean() / law.moment(1) - 1) < 0.02
+    noise = recipes.geometric(np.random.default_rng(1), 200_000, 1.0)
+    assert abs(np.abs(noise).mean() / fn.Geometric(1.0).moment(1) - 1) < 0.02

@@ -10,13 +10,14 @@ from exact import DrawnLaw, exp_bounds
 from fastnoise_kernels.layout import DEEP
 
 import fastnoise as fn
-from fastnoise.engine import integer_noise, perturb_chunk
+from fastnoise.engine import Limits, integer_noise, perturb_chunk
 from fastnoise.reader import Reader
 from fastnoise.release import Release
 from fastnoise.rows import Rows
 from fastnoise.tables import staircase_law
 
-EVERYWHERE = (-inf, inf)
+BOTH = (-inf, inf)
+EVERYWHERE = Limits()
 
 
 def half_up(x: float, grid: float) -> int:
@@ -33,7 +34,7 @@ def awkward(grid: float) -> list[float]:
     steps += [2.0**51 + 0.5, 2.0**52 - 0.5, 2.0**52, 2.0**52 + 1, 2.0**53 - 1, 2.0**53 + 2, 2.0**62]
     steps += [2.0**63, 2.0**80 + 2.0**30, 2.0**300]
     values = [sign * step * grid for step in steps for sign in (1, -1)]
-    around = [np.nextafter(v, towards) for v in values for towards in EVERYWHERE]
+    around = [np.nextafter(v, towards) for v in values for towards in BOTH]
     return [*values, *map(float, around), 5e-324, 1.7976931348623157e308]
 
 
@@ -74,7 +75,7 @@ def test_deep_rows__in_place_clipped_and_missing(rng):
     x = rng.normal(size=300) * 1e6
     x[5] = nan
     got = x.copy()
-    perturb_chunk(DEEPER, KEY, Rows(0), got, got, (-1000.0, 1000.0))
+    perturb_chunk(DEEPER, KEY, Rows(0), got, got, Limits(-1000.0, 1000.0))
     assert np.isnan(got[5])
     plain = Reader(DEEPER.law)
     for i in range(6, 300):

@@ -42,7 +42,7 @@ def optimal_gamma(epsilon: float, sensitivity: float, cost: Cost) -> float:
     if callable(cost):
         return _callable_gamma(epsilon, sensitivity, cost)
     if isinstance(cost, tuple):
-        return _interval_gamma(epsilon, _confidence(cost))
+        return _interval_gamma(epsilon, interval_confidence(cost))
     return _power_gamma(epsilon, cost_power(cost))
 
 
@@ -81,7 +81,7 @@ def cost_power(cost: Any) -> int:
     raise wrong(refusal("cost", cost, _ALLOWED))
 
 
-def _confidence(cost: tuple[Any, ...]) -> Decimal:
+def interval_confidence(cost: tuple[Any, ...]) -> Decimal:
     """What is inside ("interval", confidence)."""
     if len(cost) != 2 or cost[0] != "interval":
         raise ValueError(refusal("cost", cost, _ALLOWED))

@@ -83,7 +83,7 @@ class FoldedCost:
         breaks: tuple[float, ...] = (0.0, 1.0),
     ) -> None:
         self._given = cost
-        self._cost = _array_cost(cost)
+        self._cost = array_cost(cost)
         self._epsilon = epsilon
         self._growth = f"growing slower than exp({epsilon} |x| / {sensitivity})"
         self._width = sensitivity
@@ -197,7 +197,7 @@ def _halves(pieces: _Pieces) -> tuple[FloatArray, FloatArray, FloatArray]:
     return np.repeat(pieces.step, 2), low, high
 
 
-def _array_cost(cost: Callable[[Any], Any]) -> Callable[[FloatArray], FloatArray]:
+def array_cost(cost: Callable[[Any], Any]) -> Callable[[FloatArray], FloatArray]:
     """The cost on arrays: as it is if it takes them, else number by number."""
 
     def by_array(x: FloatArray) -> FloatArray:

@@ -25,6 +25,7 @@ from fastnoise.design.moments import (
     real_moment,
 )
 from fastnoise.design.quadrature import LEAST_EPSILON, FoldedCost
+from fastnoise.mechanisms.steps import decay, least_missed, split
 from fastnoise.validation import floats, number, refusal
 
 FloatArray = npt.NDArray[np.float64]
@@ -58,7 +59,8 @@ class IdealStaircase:
     @np.errstate(all="ignore")
     def pdf(self, x: npt.ArrayLike) -> Floats:
         """The density: constant on steps, the edge (j+gamma) D belongs to the lower one."""
-        heights = self._decay(self._level(x)) / (2.0 * self.sensitivity * (self._gamma + self._q))
+        peak = 1.0 / (2.0 * self.sensitivity * (self._gamma + self._q))
+        heights = peak * decay(self.epsilon, self._level(x))
         return np.asarray(heights)[()]
 
     @np.errstate(all="ignore")
@@ -167,13 +169,8 @@ class IdealStaircase:
         if not 0.0 <= distance <= self.sensitivity:
             allowed = f"in [0, {self.sensitivity!r}], up to the sensitivity"
             raise ValueError(refusal("shift", shift, allowed))
-        # e^epsilon in two halves: it overflows at 709, and beyond 1400 every p > 0 gives 1 or more
-        root = math.exp(0.5 * min(self.epsilon, 1400.0))
-        with np.errstate(over="ignore", under="ignore"):
-            steep = 1.0 - alarm * root * root
-        flat = self._tail(np.array(0.5 * distance)) - alarm
-        shallow = math.exp(-self.epsilon) * (1.0 - alarm)
-        return np.maximum(np.maximum(steep, flat), shallow)[()]
+        overlap = self._tail(np.array(0.5 * distance))
+        return least_missed(self.epsilon, alarm, overlap)[()]
 
     def delta_at(self, epsilon: npt.ArrayLike) -> Floats:
         """The least delta for which the law is (epsilon, delta)-DP: A (1 - e^(epsilon - own))^+.
@@ -208,17 +205,6 @@ class IdealStaircase:
         place = self._place(radius)
         return np.where(np.isinf(radius), np.inf, place.step + (place.gap <= 0.0))
 
-    def _split(self) -> tuple[float, float]:
-        """epsilon = high + low, high of 16 bits: k * high is exact for every k up to 2**37."""
-        fraction, exponent = math.frexp(self.epsilon)
-        high = math.ldexp(math.floor(math.ldexp(fraction, 16)), exponent - 16)
-        return high, self.epsilon - high
-
-    def _decay(self, k: FloatArray) -> FloatArray:
-        """b^k. The cap keeps 0 * inf out of an infinite k; b^k is 0 there anyway."""
-        high, low = self._split()
-        return np.exp(-high * k) * np.exp(-low * np.minimum(k, 2.0**900))
-
     @np.errstate(all="ignore")
     def _tail(self, radius: FloatArray) -> FloatArray:
         """P(|X| > radius)."""
@@ -229,7 +215,7 @@ class IdealStaircase:
         left = gap / width / (gamma + b * (1.0 - gamma)) + outer * (1.0 - gamma + rest / width)
         on_top = np.where(used < 0.5, 1.0 - used, left)
         below = outer * ((width - rest) / width + gamma - b * gap / width)
-        tail = self._decay(step) * np.where(gap >= 0.0, on_top, below)
+        tail = decay(self.epsilon, step) * np.where(gap >= 0.0, on_top, below)
         return np.where(np.isinf(radius), 0.0, tail)
 
     @np.errstate(all="ignore")
@@ -253,7 +239,7 @@ class IdealStaircase:
         self, log_tail: FloatArray, tail: FloatArray, mass: FloatArray, step: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
         """1 - v and 1 - v/rho, v = tail / b^step, without cancellation where they are small."""
-        high, low = self._split()
+        high, low = split(self.epsilon)
         odds = inner_odds(self.epsilon, self._gamma)  # 1/rho - 1
         if self.epsilon < 1.0:
             log_v = (log_tail + high * step) + low * step

@@ -77,8 +77,9 @@ class Mechanism(ABC):
         """`x` with noise on every element: same shape, same dtype, same container.
 
         Clips `x` to `clip`, snaps it to the grid with exact round-half-up, adds noise that is a
-        whole number of grid steps, and rounds the exact sum once. Integers are clamped to +-2**53
-        and become float64; float32 is computed in float64 and cast once; a list becomes an array.
+        whole number of grid steps, and rounds the exact sum once. float32 is computed in float64
+        and cast once; integers are clamped to +-2**53 and become float64; a list becomes an array.
+        Mechanisms on the integers add them exactly and saturate at the limits of their dtype.
 
         out: where to put the result; `out=x` works in place.
         stream: repeatable noise; without one, every call draws 256 fresh bits.
@@ -105,10 +106,31 @@ class Mechanism(ABC):
     ) -> Any:
         """The noise alone, exactly as `perturb` adds it; a float if `size` is None.
 
-        dtype: float64, the default, or float32.
+        dtype: float64, the default, or float32; for integer mechanisms int64 or any other integer.
 
         >>> import fastnoise as fn
         >>> fn.Staircase(epsilon=1.0).sample((2, 3)).shape
         (2, 3)
         """
         return dispatch.sample(self, size, dtype, out, stream)
+
+
+class IntegerMechanism(Mechanism):
+    """A mechanism on the integers: added exactly, saturating at the limits of the dtype."""
+
+    sensitivity: int
+
+    @property
+    def grid(self) -> float:
+        """1: integers lie on it as they are."""
+        return 1.0
+
+    @property
+    def released_sensitivity(self) -> int:
+        """The sensitivity itself: nothing is snapped."""
+        return self.sensitivity
+
+    def _chosen_grid(self, grid: Any) -> float | None:
+        if (isinstance(grid, str) and grid == "auto") or grid == 1:
+            return self.grid
+        raise ValueError(refusal("grid", grid, '"auto" or 1 for integers'))

@@ -1,0 +1,109 @@
+"""The staircase on the integers, and the geometric mechanism (Geng 2013, section 2.8)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from fastnoise.design.gamma import Cost, dominating_gamma, heuristic_gamma
+from fastnoise.design.radius import optimal_radius
+from fastnoise.mechanisms.ideal_discrete_staircase import IdealDiscreteStaircase
+from fastnoise.mechanisms.mechanism import IntegerMechanism, Privacy
+from fastnoise.release import Release, discrete_staircase_release, integer_sensitivity
+from fastnoise.validation import positive, refusal, whole
+
+
+class _Staircase(IdealDiscreteStaircase, IntegerMechanism):
+    """What `DiscreteStaircase` and `Geometric` share: everything but parameters and adjacency."""
+
+    @property
+    def delta(self) -> float:
+        return 0.0
+
+    def _release(self, grid: float | None) -> Release:
+        return discrete_staircase_release(self.epsilon, self.sensitivity, self.r)
+
+
+@dataclass(frozen=True, init=False)
+class DiscreteStaircase(_Staircase):
+    """Integer noise of least expected cost among all epsilon-DP noise for one integer.
+
+    P(X = i) falls by a factor e**-epsilon at |i| = r + k * sensitivity, k = 0, 1, 2, ..., and is
+    constant in between. Every element of an array gets its own noise: epsilon-DP when one element
+    changes by at most `sensitivity`. A person in k elements pays k * epsilon.
+
+    cost: what r minimises the mean of, as for `Staircase`. It is not stored.
+    r: wins over `cost`: an integer in 1 .. sensitivity, or "heuristic" or "dominating" for the one
+        nearest to that gamma of `Staircase`.
+
+    >>> import fastnoise as fn
+    >>> fn.DiscreteStaircase(epsilon=1.0, sensitivity=10)
+    DiscreteStaircase(epsilon=1.0, sensitivity=10, r=4)
+    """
+
+    epsilon: float
+    sensitivity: int
+    r: int
+
+    def __init__(
+        self,
+        epsilon: float,
+        sensitivity: int = 1,
+        *,
+        cost: Cost = "l1",
+        r: int | str | None = None,
+    ) -> None:
+        epsilon = positive("epsilon", epsilon)
+        sensitivity = integer_sensitivity(epsilon, sensitivity)
+        object.__setattr__(self, "epsilon", epsilon)
+        object.__setattr__(self, "sensitivity", sensitivity)
+        object.__setattr__(self, "r", _radius(epsilon, sensitivity, cost, r))
+
+    @property
+    def privacy(self) -> Privacy:
+        return Privacy(self.epsilon, self.delta, "element", self.sensitivity, None)
+
+
+@dataclass(frozen=True, init=False)
+class Geometric(_Staircase):
+    """P(X = i) proportional to e**(-epsilon |i|): `DiscreteStaircase` at sensitivity 1.
+
+    epsilon-DP when the array changes by at most 1 in l1; optimal for every symmetric cost that
+    does not decrease in |i| (Geng 2013, theorem 2.12).
+
+    >>> import fastnoise as fn
+    >>> counts = fn.Geometric(epsilon=1.0).perturb([3, 0, 12])
+    >>> counts.dtype
+    dtype('int64')
+    """
+
+    epsilon: float
+
+    def __init__(self, epsilon: float) -> None:
+        epsilon = positive("epsilon", epsilon)
+        integer_sensitivity(epsilon, 1)
+        object.__setattr__(self, "epsilon", epsilon)
+
+    @property
+    def sensitivity(self) -> int:  # type: ignore[override]
+        return 1
+
+    @property
+    def r(self) -> int:  # type: ignore[override]
+        return 1
+
+    @property
+    def privacy(self) -> Privacy:
+        return Privacy(self.epsilon, self.delta, "l1", 1, self.epsilon)
+
+
+def _radius(epsilon: float, sensitivity: int, cost: Cost, r: Any) -> int:
+    if r is None:
+        return optimal_radius(epsilon, sensitivity, cost)
+    if isinstance(r, str):
+        gammas = {"heuristic": heuristic_gamma, "dominating": dominating_gamma}
+        if r not in gammas:
+            allowed = 'an integer in 1 .. sensitivity, "heuristic" or "dominating"'
+            raise ValueError(refusal("r", r, allowed))
+        return max(1, round(gammas[r](epsilon) * sensitivity))
+    return whole("r", r, 1, sensitivity + 1)

@@ -1,0 +1,65 @@
+"""Integers plus integer noise: exact, and saturating at the limits of a dtype; never a float."""
+
+import numpy as np
+from numba import types
+from numba.extending import overload
+
+from fastnoise_kernels.filler import call_filler
+from fastnoise_kernels.jit import inner, kernel
+from fastnoise_kernels.layout import DEEP
+from fastnoise_kernels.release import ROOM, TILE, ids_at, row_at, tile_rows
+
+
+def add_saturating(value, noise, least, most):
+    """value + noise, or the nearer of `least` and `most` where that is outside of them.
+
+    All but the noise are int64, or all are uint64.
+    """
+    return min(max(int(value) + int(noise), least), most)
+
+
+@overload(add_saturating, jit_options={"error_model": "numpy"})
+def _add_saturating(value, noise, least, most):
+    def signed(value, noise, least, most):
+        total = value + noise
+        if ((value ^ total) & (noise ^ total)) < 0:  # the sum has left 64 bits
+            return most if noise > 0 else least
+        return min(max(total, least), most)
+
+    def unsigned(value, noise, least, most):
+        if noise < 0:
+            size = np.uint64(-noise)
+            return max(value - size, least) if value >= size else least
+        total = value + np.uint64(noise)
+        return min(total, most) if total >= value else most
+
+    return unsigned if value == types.uint64 else signed
+
+
+@inner
+def add_integer_tile(noise, x, out, low, high, least, most):
+    """out = x + noise, x clipped to low .. high; counts DEEP noise, where `out` is left at `x`."""
+    deep = 0
+    for i in range(len(x)):
+        value = x[i]
+        if noise[i] == DEEP:
+            deep += 1
+        else:
+            value = add_saturating(min(max(value, low), high), noise[i], least, most)
+        out[i] = value
+    return deep
+
+
+@kernel
+def perturb_integers(start, stop, filler, key, law, first, ids, x, out, low, high, least, most):
+    """Rows start .. stop of int64 or uint64; counts those left for the Python layer (DEEP)."""
+    noise = np.empty(TILE + ROOM, np.int64)
+    deep = 0
+    at = start
+    while at < stop:
+        n = tile_rows(first, at, stop)
+        lead = call_filler(filler, key, law, row_at(first, at), ids_at(first, ids, at), n, noise)
+        tile = noise[max(lead, ~lead) :]
+        deep += add_integer_tile(tile, x[at : at + n], out[at : at + n], low, high, least, most)
+        at += n
+    return deep
