@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from fastnoise_kernels import forks  # noqa: F401  # sets a hook that must precede any fork
 from fastnoise_kernels.layout import DEEP
 
 from fastnoise.reader import Reader, chacha_block

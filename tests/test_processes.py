@@ -285,11 +285,26 @@ def test_import__is_light():
     out = run(
         """
         import sys
-        import fastnoise
+        import fastnoise as fn
+        print([m for m in ("numpy", "decimal", "multiprocessing") if m in sys.modules])
+        fn.Staircase(epsilon=1.0, cost=2).interval(0.5), fn.DiscreteStaircase(1.0, 5)
         print([m for m in ("numba", "llvmlite", "scipy", "matplotlib") if m in sys.modules])
         """
     )
-    assert out == "[]"
+    assert out == "[]\n[]"
+
+
+def test_public_names__are_all_there():
+    out = run(
+        """
+        import fastnoise as fn
+        assert sorted(fn.__all__) == dir(fn)
+        print([name for name in fn.__all__ if not hasattr(fn, name)], hasattr(fn, "Nonsense"))
+        from fastnoise import *
+        Staircase, Stream, Geometric
+        """
+    )
+    assert out == "[] False"
 
 
 def test_kernels__never_import_the_layer_above():

@@ -3,7 +3,6 @@
 Imported with `fastnoise`, long before numba is: a fork can only be noticed by a hook set before.
 """
 
-import multiprocessing
 import os
 import sys
 
@@ -17,6 +16,8 @@ def _looks_forked() -> bool:
     """For a child that imports fastnoise only now: threads that should be there and are not."""
     if os.path.isdir("/proc/self/task"):
         return len(os.listdir("/proc/self/task")) == 1
+    import multiprocessing  # 5 ms, and seldom needed
+
     return multiprocessing.parent_process() is not None
 
 
