@@ -17,7 +17,7 @@ import numpy.typing as npt
 from fastnoise.design.gamma import Cost, cost_power
 from fastnoise.design.moments import LARGEST_POWER
 from fastnoise.design.radius import LatticeCost, discrete_moment
-from fastnoise.mechanisms.steps import decay, least_missed
+from fastnoise.mechanisms.steps import SymmetricLaw, decay, least_missed
 from fastnoise.validation import floats, number, refusal
 
 FloatArray = npt.NDArray[np.float64]
@@ -39,7 +39,7 @@ class _Points(NamedTuple):
         return np.asarray((self.near < 0) | (self.far < 0.0))
 
 
-class IdealDiscreteStaircase:
+class IdealDiscreteStaircase(SymmetricLaw):
     """Probabilities, quantiles, moments and privacy curves of the law (epsilon, sensitivity, r).
 
     A mixin: the class that inherits it has these three attributes. Functions mean what they mean
@@ -105,18 +105,6 @@ class IdealDiscreteStaircase:
             return np.where(upper, tail <= given, 1.0 - tail > given)
 
         return (np.where(upper, 1.0, -1.0) * self._steps_out(given, reached) + 0.0)[()]
-
-    def mean(self) -> float:
-        """0, by symmetry."""
-        return 0.0
-
-    def var(self) -> float:
-        """E X^2."""
-        return self.moment(2)
-
-    def std(self) -> float:
-        """The square root of `var`."""
-        return math.sqrt(self.var())
 
     def moment(self, m: int) -> float:
         """E|X|^m for an integer m up to 200, correctly rounded; inf on overflow."""

@@ -25,7 +25,7 @@ from fastnoise.design.moments import (
     real_moment,
 )
 from fastnoise.design.quadrature import LEAST_EPSILON, FoldedCost
-from fastnoise.mechanisms.steps import decay, least_missed, split
+from fastnoise.mechanisms.steps import SymmetricLaw, decay, least_missed, split
 from fastnoise.validation import floats, number, refusal
 
 FloatArray = npt.NDArray[np.float64]
@@ -40,7 +40,7 @@ class _Place(NamedTuple):
     gap: FloatArray
 
 
-class IdealStaircase:
+class IdealStaircase(SymmetricLaw):
     """Density, quantiles, moments and privacy curves of the law (epsilon, sensitivity, gamma).
 
     A mixin: the class that inherits it has these three attributes. gamma = 0 is the law of
@@ -89,18 +89,6 @@ class IdealStaircase:
     def isf(self, p: npt.ArrayLike) -> Floats:
         """The x with sf(x) = p, accurate however small p is."""
         return 0.0 - self.ppf(p)  # 0.0 -, because -0.0 at p = 1/2 reads badly
-
-    def mean(self) -> float:
-        """0, by symmetry."""
-        return 0.0
-
-    def var(self) -> float:
-        """E X^2."""
-        return self.moment(2)
-
-    def std(self) -> float:
-        """The square root of `var`."""
-        return math.sqrt(self.var())
 
     def moment(self, m: float) -> float:
         """E|X|^m = D^m M_{m+1}(gamma) / ((m+1) M_1(gamma)), M_n(x) = E(G+x)^n, G geometric.

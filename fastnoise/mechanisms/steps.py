@@ -3,12 +3,33 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 FloatArray = npt.NDArray[np.float64]
+
+
+class SymmetricLaw(ABC):
+    """A law that is the same on both sides of 0."""
+
+    @abstractmethod
+    def moment(self, m: int) -> float:
+        """E|X|^m."""
+
+    def mean(self) -> float:
+        """0, by symmetry."""
+        return 0.0
+
+    def var(self) -> float:
+        """E X^2."""
+        return self.moment(2)
+
+    def std(self) -> float:
+        """The square root of `var`."""
+        return math.sqrt(self.var())
 
 
 def split(epsilon: float) -> tuple[float, float]:

@@ -4,10 +4,9 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
-from fastnoise_kernels.filler import call_filler
 from fastnoise_kernels.jit import inner, kernel
 from fastnoise_kernels.layout import DEEP
-from fastnoise_kernels.release import ROOM, TILE, ids_at, row_at, tile_rows
+from fastnoise_kernels.release import ROOM, TILE, fill_tile
 
 
 def add_saturating(value, noise, least, most):
@@ -57,8 +56,7 @@ def perturb_integers(start, stop, filler, key, law, first, ids, x, out, low, hig
     deep = 0
     at = start
     while at < stop:
-        n = tile_rows(first, at, stop)
-        lead = call_filler(filler, key, law, row_at(first, at), ids_at(first, ids, at), n, noise)
+        n, lead = fill_tile(filler, key, law, first, ids, at, stop, noise)
         tile = noise[max(lead, ~lead) :]
         deep += add_integer_tile(tile, x[at : at + n], out[at : at + n], low, high, least, most)
         at += n

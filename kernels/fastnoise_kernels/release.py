@@ -91,19 +91,16 @@ def canonical(value):
 
 
 @inner
-def tile_rows(first, at, stop):
-    """Tiles end where batches do, so that only the first one computes part of a batch in vain."""
-    return min(TILE if first < 0 else TILE - (first + at) % TILE, stop - at)
+def fill_tile(filler, key, law, first, ids, at, stop, noise):
+    """The noise of the rows from place `at` on: how many it is, and what the filler says of it.
 
-
-@inner
-def row_at(first, at):
-    return -1 if first < 0 else first + at
-
-
-@inner
-def ids_at(first, ids, at):
-    return ids[at:] if first < 0 else ids
+    Tiles end where batches do, so that only the first one computes part of a batch in vain.
+    """
+    if first < 0:
+        n = min(TILE, stop - at)
+        return n, call_filler(filler, key, law, -1, ids[at:], n, noise)
+    n = min(TILE - (first + at) % TILE, stop - at)
+    return n, call_filler(filler, key, law, first + at, ids, n, noise)
 
 
 @inner
@@ -138,8 +135,7 @@ def perturb_floats(start, stop, filler, key, law, first, ids, x, out, low, high,
     deep = 0
     at = start
     while at < stop:
-        n = tile_rows(first, at, stop)
-        lead = call_filler(filler, key, law, row_at(first, at), ids_at(first, ids, at), n, noise)
+        n, lead = fill_tile(filler, key, law, first, ids, at, stop, noise)
         some, room = x[at : at + n], out[at : at + n]
         if lead >= 0:
             add_tile(noise[lead:], some, room, low, high, grid, whole)
@@ -155,8 +151,7 @@ def fill_noise(start, stop, filler, key, law, first, ids, out):
     noise = np.empty(TILE + ROOM, np.int64)
     at = start
     while at < stop:
-        n = tile_rows(first, at, stop)
-        lead = call_filler(filler, key, law, row_at(first, at), ids_at(first, ids, at), n, noise)
+        n, lead = fill_tile(filler, key, law, first, ids, at, stop, noise)
         lead = max(lead, ~lead)
         out[at : at + n] = noise[lead : lead + n]
         at += n
