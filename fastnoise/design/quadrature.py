@@ -88,7 +88,7 @@ class FoldedCost:
         self._growth = f"growing slower than exp({epsilon} |x| / {sensitivity})"
         self._width = sensitivity
         self._breaks = np.array(breaks)
-        self.at_zero = float(self._finite(np.zeros(1))[0])
+        self.at_zero = float(finite_values(self._cost, np.zeros(1), self._growth)[0])
         self.total = 0.0
         blocks = list(self._blocks())
         self._pieces = _Pieces(*map(np.concatenate, zip(*blocks, strict=True)))
@@ -113,15 +113,7 @@ class FoldedCost:
 
     def _excess(self, x: FloatArray) -> FloatArray:
         """cost - cost(0) at x steps from zero."""
-        return self._finite(self._width * x) - self.at_zero
-
-    def _finite(self, x: FloatArray) -> FloatArray:
-        values = self._cost(x)
-        bad = ~np.isfinite(values)
-        if bad.any():
-            where = f"cost({float(x[bad][0])!r})"
-            raise ValueError(refusal(where, float(values[bad][0]), f"finite, and {self._growth}"))
-        return values
+        return finite_values(self._cost, self._width * x, self._growth) - self.at_zero
 
     def _blocks(self) -> Iterator[_Pieces]:
         """Pieces of consecutive steps, until a whole block no longer counts."""
@@ -195,6 +187,18 @@ def _halves(pieces: _Pieces) -> tuple[FloatArray, FloatArray, FloatArray]:
     low = np.column_stack((pieces.low, middle)).ravel()
     high = np.column_stack((middle, pieces.high)).ravel()
     return np.repeat(pieces.step, 2), low, high
+
+
+def finite_values(
+    cost: Callable[[FloatArray], FloatArray], x: FloatArray, growth: str
+) -> FloatArray:
+    """cost(x), refused where it is infinite or NaN; `growth` says how fast it may grow."""
+    values = cost(x)
+    bad = ~np.isfinite(values)
+    if bad.any():
+        where = f"cost({float(x[bad][0])!r})"
+        raise ValueError(refusal(where, float(values[bad][0]), f"finite, and {growth}"))
+    return values
 
 
 def array_cost(cost: Callable[[Any], Any]) -> Callable[[FloatArray], FloatArray]:

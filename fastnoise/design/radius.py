@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from fastnoise.design.gamma import Cost, cost_power, interval_confidence
 from fastnoise.design.moments import geometric_mean, precise
-from fastnoise.design.quadrature import LEAST_EPSILON, array_cost
+from fastnoise.design.quadrature import LEAST_EPSILON, array_cost, finite_values
 from fastnoise.validation import refusal
 
 LARGEST_SENSITIVITY = 10_000  # of a callable cost, which is evaluated at 40 D / epsilon points
@@ -217,7 +217,7 @@ class LatticeCost:
         self._given, self._cost = cost, array_cost(cost)
         self._epsilon, self._width = epsilon, sensitivity
         self._growth = f"growing slower than exp({epsilon} |x| / {sensitivity})"
-        self._last = self.at_zero = float(self._finite(np.zeros(1))[0])
+        self._last = self.at_zero = float(finite_values(self._cost, np.zeros(1), self._growth)[0])
         self.values = np.zeros(sensitivity)
         with np.errstate(under="ignore"):
             self._sum()
@@ -247,18 +247,10 @@ class LatticeCost:
         for first in range(start, stop, rows):
             step = np.arange(first, min(first + rows, stop), dtype=np.float64)
             points = step[:, None] * self._width + np.arange(self._width)
-            values = self._finite(points)
+            values = finite_values(self._cost, points, self._growth)
             self._check_order(values.ravel())
             weights = -math.expm1(-self._epsilon) * np.exp(-self._epsilon * step)
             self.values += weights @ (values - self.at_zero)
-
-    def _finite(self, x: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        values = self._cost(x)
-        bad = ~np.isfinite(values)
-        if bad.any():
-            where = f"cost({float(x[bad][0])!r})"
-            raise ValueError(refusal(where, float(values[bad][0]), f"finite, and {self._growth}"))
-        return values
 
     def _check_order(self, values: npt.NDArray[np.float64]) -> None:
         flat = np.concatenate(([self._last], values))
