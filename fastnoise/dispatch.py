@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterator
-from math import inf
+from math import inf, prod
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -49,7 +49,7 @@ def perturb(
     stream: Stream | None,
     rows: Any,
     clip: Any,
-    grid: float | None,
+    grid: Any,
     missing: str,
 ) -> Any:
     """See `Mechanism.perturb`."""
@@ -57,16 +57,17 @@ def perturb(
     _check_stream(stream)
     release = mechanism._release(grid)
     data = _integer_array(x) if release.integers else _float_array(x)
+    _check_rows(data.shape, mechanism)
     result = _result(data, out, release)
     limits = _limits(clip, data, release)
-    chosen = requested_rows(rows, data.size, stream)
+    chosen = requested_rows(rows, _rows_in(data, mechanism), stream)
     _refuse_bad_values(data, missing)
     if grid is None:
         message = "grid=None: float noise whose low bits give the data away, for simulation only"
         warnings.warn(message, TextbookNoiseWarning, stacklevel=3)
     if stream is not None:
         stream._warn_of_seed()
-    _run(mechanism, release, data, result, stream, chosen, limits)
+    _run(mechanism, release, grid, data, result, stream, chosen, limits)
     if out is not None:
         return out
     if isinstance(x, np.ndarray | list | tuple):
@@ -81,19 +82,23 @@ def sample(mechanism: Mechanism, size: Any, dtype: Any, out: Any, stream: Stream
     default = np.int64 if release.integers else np.float64
     wanted = dtype if dtype is not None or out is None else np.asarray(out).dtype
     kind = _noise_dtype(default if wanted is None else wanted, release)
+    wanted_shape = (*shape("size", size), *mechanism._row_shape)
     if out is None:
-        result = np.empty(shape("size", size), kind)
+        result = np.empty(wanted_shape, kind)
     else:
-        result = _checked_out(out, np.shape(out) if size is None else shape("size", size), kind)
-    _run(mechanism, release, None, result, stream, None, _limits(None, result, release))
+        result = _checked_out(out, np.shape(out) if size is None else wanted_shape, kind)
+        _check_rows(result.shape, mechanism, "out")
+    limits = _limits(None, result, release)
+    _run(mechanism, release, mechanism.grid, None, result, stream, None, limits)
     if out is not None:
         return out
-    return result.item() if size is None else result
+    return result.item() if result.ndim == 0 else result
 
 
 def _run(
     mechanism: Mechanism,
     release: Release,
+    grid: Any,
     data: Array | None,
     result: Array,
     stream: Stream | None,
@@ -106,15 +111,26 @@ def _run(
     if stream is None:
         rows, key = Rows(0), os.urandom(KEY_BYTES)
     else:
-        rows = rows if rows is not None else Rows(stream._reserve(result.size))
-        grid = release.grid if release.snapped else None
+        rows = rows if rows is not None else Rows(stream._reserve(_rows_in(result, mechanism)))
         key = stream._noise_key(f"{mechanism!r} on grid {grid}")
     if data is None:
         data = result
         data[...] = 0
+    done = 0
     for source, target in _chunks(data, result, _working_dtype(result.dtype)):
-        perturb_chunk(release, key, rows, source, target, limits)
-        rows = rows.after(source.size)
+        perturb_chunk(release, key, rows, done, source, target, limits)
+        done += source.size
+
+
+def _rows_in(array: Array, mechanism: Mechanism) -> int:
+    return array.size // prod(mechanism._row_shape)
+
+
+def _check_rows(found: tuple[int, ...], mechanism: Mechanism, name: str = "x") -> None:
+    wanted = mechanism._row_shape
+    if wanted and found[-1:] != wanted:
+        allowed = f"vectors of {wanted[0]} along the last axis"
+        raise ValueError(f"{name} must hold {allowed}, not shape {found}")
 
 
 def _limits(clip: Any, data: Array, release: Release) -> Limits:

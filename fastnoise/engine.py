@@ -38,24 +38,38 @@ CHUNK = 1 << 18  # rows at a time where they pass through a buffer
 
 
 def perturb_chunk(
-    release: Release, key: bytes, rows: Rows, source: Array, target: Array, limits: Limits
+    release: Release,
+    key: bytes,
+    rows: Rows,
+    done: int,
+    source: Array,
+    target: Array,
+    limits: Limits,
 ) -> None:
     """Perturb one contiguous array into another, or into itself.
 
-    Both are float64 or float32, or for laws on the integers, int64 or uint64.
+    Both are float64 or float32, or for laws on the integers, int64 or uint64. `done` values of the
+    same call came before: `rows` are those of the whole call.
     """
+    skip = done % release.dim
+    rows = rows.after(done // release.dim)
+    count = (skip + target.size + release.dim - 1) // release.dim
     if not compiles():
         target[:] = source
-        _perturb_plainly(release, key, rows, range(target.size), target, limits)
+        _perturb_plainly(release, key, rows, range(count), skip, target, limits)
         return
-    rest: tuple[Any, ...] = limits.low, limits.high, release.grid, release.whole
-    loop = _kernels().perturb_floats
-    if release.integers:
+    loop, rest = _kernels().perturb_floats, (limits.low, limits.high, release.grid, release.whole)
+    before: tuple[Any, ...] = ()
+    if release.grids is not None:
+        loop, before = _vector_kernels().perturb_vectors, (skip,)
+        rest = limits.low, limits.high, release.grids, release.whole / release.grid
+    elif release.integers:
         loop, rest = _integer_kernels().perturb_integers, tuple(map(target.dtype.type, limits))
     words, filler = np.frombuffer(key, "<u4"), _filler(release.filler)
     law, source = release.law, read_only(source)
-    if loop(source.size, filler, words, law, rows.first, rows.ids, source, target, *rest):
-        _perturb_deep_rows(release, key, rows, target, limits)
+    arguments = filler, words, law, rows.first, rows.ids, *before, source, target, *rest
+    if loop(count, *arguments, grain=release.dim):
+        _perturb_undecided_rows(release, key, rows, skip, target, limits)
 
 
 def count_bad(values: Array, keep_nan: bool) -> int:
@@ -66,11 +80,22 @@ def count_bad(values: Array, keep_nan: bool) -> int:
 
 
 def integer_noise(release: Release, key: bytes, rows: Rows, count: int) -> npt.NDArray[np.int64]:
-    """The noise itself in grid steps, DEEP where it does not fit."""
+    """The noise itself in grid steps, DEEP where it is undecided."""
     noise = np.empty(count, np.int64)
     words, filler = np.frombuffer(key, "<u4"), _filler(release.filler)
     _kernels().fill_noise(count, filler, words, release.law, rows.first, rows.ids, noise)
     return noise
+
+
+def vector_noise(release: Release, key: bytes, rows: Rows, count: int) -> npt.NDArray[np.float64]:
+    """The noise itself in grid steps, a row a draw, NaN where it is undecided."""
+    noise = np.empty(count * release.dim)
+    words, filler = np.frombuffer(key, "<u4"), _filler(release.filler)
+    law, grain = release.law, release.dim
+    _vector_kernels().fill_vectors(
+        count, filler, words, law, rows.first, rows.ids, noise, grain=grain
+    )
+    return noise.reshape(count, release.dim)
 
 
 def fill_keystream(key: bytes, words: npt.NDArray[np.uint32]) -> None:
@@ -102,22 +127,33 @@ def _integer_kernels() -> Any:
 
 
 @cache
+def _vector_kernels() -> Any:
+    return import_module("fastnoise_kernels.vectors")
+
+
+@cache
 def _filler(name: str) -> int:
     """The address of the compiled filler of a law."""
     return int(getattr(import_module(f"fastnoise_kernels.{name}"), f"fill_{name}").address)
 
 
-def _perturb_deep_rows(
-    release: Release, key: bytes, rows: Rows, target: Array, limits: Limits
+def _perturb_undecided_rows(
+    release: Release, key: bytes, rows: Rows, skip: int, target: Array, limits: Limits
 ) -> None:
-    """Rows whose noise needs more than 62 bits, which the kernel has left at `x`.
+    """Rows whose noise 64-bit arithmetic cannot decide, which the kernel has left at `x`.
 
-    At most once in e**1024 rows of any mechanism; it is here so that no tail is ever cut off.
+    At most once in 2**60 rows of any mechanism; it is here so that no tail is ever cut off.
     """
-    for start in range(0, target.size, CHUNK):
-        part, left = target[start : start + CHUNK], rows.after(start)
-        deep = np.flatnonzero(integer_noise(release, key, left, part.size) == DEEP)
-        _perturb_plainly(release, key, left, deep.tolist(), part, limits)
+    total = (skip + target.size + release.dim - 1) // release.dim
+    step = max(1, CHUNK // release.dim)
+    for start in range(0, total, step):
+        left, count = rows.after(start), min(step, total - start)
+        if release.grids is None:
+            undecided = integer_noise(release, key, left, count) == DEEP
+        else:
+            undecided = np.isnan(vector_noise(release, key, left, count)).any(axis=1)
+        places = (start + np.flatnonzero(undecided)).tolist()
+        _perturb_plainly(release, key, rows, places, skip, target, limits)
 
 
 def _perturb_plainly(
@@ -125,30 +161,45 @@ def _perturb_plainly(
     key: bytes,
     rows: Rows,
     places: Iterable[int],
+    skip: int,
     target: Array,
     limits: Limits,
 ) -> None:
-    """Perturb these elements in place, in integers without end."""
-    reader = Reader(release.law)
+    """Perturb the values of these rows in place, in integers without end."""
+    reader = plain_reader(release)
     exact_sum = _integer_sum if release.integers else _float_sum
-    for i in places:
-        noise = reader.noise(key, rows.row(i))
-        target[i] = exact_sum(target[i].item(), noise, release, limits)
+    grids = [release.grid] if release.grids is None else release.grids.tolist()
+    for row in places:
+        noise = reader.noise(key, rows.row(row))
+        drawn = [noise] if isinstance(noise, int) else noise
+        for i, (steps, grid) in enumerate(zip(drawn, grids, strict=True)):
+            at = row * release.dim + i - skip
+            if 0 <= at < target.size:
+                target[at] = exact_sum(target[at].item(), steps, grid, release.snapped, limits)
 
 
-def _integer_sum(value: int, noise: int, release: Release, limits: Limits) -> float:
+def plain_reader(release: Release) -> Any:
+    """What draws the release's law in plain Python: `noise(key, row)`, an int or a list of them."""
+    if release.grids is None:
+        return Reader(release.law)
+    from fastnoise.vector_reader import READERS
+
+    return READERS[release.filler](release.law)
+
+
+def _integer_sum(value: int, noise: int, grid: float, snapped: bool, limits: Limits) -> float:
     total = min(max(value, limits.low), limits.high) + noise
     return min(max(total, limits.least), limits.most)
 
 
-def _float_sum(value: float, noise: int, release: Release, limits: Limits) -> float:
+def _float_sum(value: float, noise: int, grid: float, snapped: bool, limits: Limits) -> float:
     if value != value:
         return nan
     value = min(max(value, limits.low), limits.high)
-    grid, point = Fraction(release.grid), Fraction(value)
-    if abs(value) < release.whole:
-        point = grid * floor(point / grid + Fraction(1, 2))
-    total = point + noise * grid
+    step, point = Fraction(grid), Fraction(value)
+    if snapped and abs(value) < grid * 2.0**52:
+        point = step * floor(point / step + Fraction(1, 2))
+    total = point + noise * step
     try:
         return float(total)
     except OverflowError:

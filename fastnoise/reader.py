@@ -7,6 +7,9 @@ What kernels draw is checked against this, bit for bit; and the rare row whose n
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
+from itertools import count
+from math import prod
 
 from fastnoise_kernels import layout
 
@@ -42,14 +45,13 @@ def chacha_block(key: bytes, counter: int, nonce: int) -> list[int]:
 
 def row_words(key: bytes, row: int, own: int) -> Iterator[int]:
     """The 64-bit words of a row: its own, then extra ones without end."""
-    batch, lane = row // (128 // own), row % 16
-    group = row // 16 % (8 // own)
-    block = chacha_block(key, 16 * batch + lane, 0)
-    yield from _pairs(block[2 * own * group : 2 * own * (group + 1)])
-    nonce = layout.EXTRA_NONCE
-    while True:
+    epoch, group = divmod(row // 16, 1 << (layout.EPOCH_BITS - 4))
+    vectors = range(2 * own * group, 2 * own * (group + 1))
+    blocks = range(vectors[0] // 16, vectors[-1] // 16 + 1)
+    words = [w for b in blocks for w in chacha_block(key, 16 * b + row % 16, epoch)]
+    yield from _pairs(words[vectors[0] % 16 :][: 2 * own])
+    for nonce in count(layout.EXTRA_NONCE):
         yield from _pairs(chacha_block(key, row, nonce))
-        nonce += 1
 
 
 def _pairs(words: list[int]) -> Iterator[int]:
@@ -103,6 +105,15 @@ class Table:
         return self.aliases[cell]
 
 
+def restarted_digit(table: Table, levels: int, coin: int, words: Iterator[int]) -> int:
+    """Entry `levels` of the table draws again, that much further."""
+    restarts, entry = 0, table.pick(coin, words)
+    while entry == levels:
+        restarts += 1
+        entry = table.pick(next(words) >> 32, words)
+    return restarts * levels + entry
+
+
 def bounded(width: int, word: int, bits: int, words: Iterator[int]) -> int:
     """A uniform integer below `width` from a `bits`-bit word, or from more words (Lemire 2019)."""
     while (word * width) % (1 << bits) < (1 << bits) % width:
@@ -110,15 +121,34 @@ def bounded(width: int, word: int, bits: int, words: Iterator[int]) -> int:
     return word * width >> bits
 
 
+class Slopes:
+    """How likely places on a sloping level are to be kept."""
+
+    def __init__(self, law: Law) -> None:
+        start, limbs = int(law[layout.SLOPES]), layout.SLOPE_LIMBS
+        self.slopes = []
+        for i in range(int(law[layout.SLOPE_BITS])):
+            slope = 0
+            for limb in law[start + i * limbs : start + (i + 1) * limbs]:
+                slope = slope << 64 | int(limb)
+            self.slopes.append(Fraction(slope, 1 << 64 * limbs))
+
+    def chance(self, place: int) -> Fraction:
+        return prod((s for i, s in enumerate(self.slopes) if place >> i & 1), start=Fraction(1))
+
+
 class Reader:
     """Draws from a law."""
 
     def __init__(self, law: Law) -> None:
         header = [int(word) for word in law[: layout.HEADER]]
-        self.own, self.laps = header[layout.WORDS], header[layout.LAPS] == 1
+        self.own, self.beyond = header[layout.WORDS], header[layout.BEYOND]
         self.steps, self.radius = header[layout.STEPS], header[layout.RADIUS]
         self.levels, self.digits = header[layout.HEAD_LEVELS], header[layout.DIGIT_LEVELS]
+        self.last_places, self.end = header[layout.LAST_PLACES], header[layout.END]
+        self.slope_rest = header[layout.REST_SIDE] if header[layout.SLOPES] else 0
         self.head, self.digit = Table.head(law), Table.digit(law)
+        self.slopes = Slopes(law)
 
     def noise(self, key: bytes, row: int) -> int:
         """The noise of one row, in grid steps, of any size."""
@@ -128,19 +158,24 @@ class Reader:
         """The noise that a row's words give."""
         own = [next(words) for _ in range(self.own)]
         level = self._level(own[0], words)
-        width = 2 * self.steps if level else 2 * self.radius - 1
-        if self.own == 1:
-            place = bounded(width, own[0] & MASK_32, 32, words)
-        else:
-            place = bounded(width, own[1], 64, words)
+        word, bits = (own[0] & MASK_32, 32) if self.own == 1 else (own[1], 64)
         if level == 0:
-            return place - (self.radius - 1)
+            width = 2 * self.radius - 1
+            return self._place(width, width, word, bits, words) - (self.radius - 1)
+        room = self.steps
+        if self.beyond == layout.ENDS and level > self.levels:
+            if level == self.levels + 2:
+                return self.end if word >> 63 == 0 else -self.end
+            room = self.last_places
+        place = self._place(2 * self.steps, room, word, bits, words)
         distance = self.radius + (level - 1) * self.steps
         return distance + place if place < self.steps else -(distance + place - self.steps)
 
     def _level(self, word: int, words: Iterator[int]) -> int:
         level = self.head.pick(word >> 32, words)
-        if not self.laps:
+        if self.beyond == layout.ENDS:
+            return level
+        if self.beyond == layout.TAIL:
             beyond = level > self.levels
             return level + self._digit(next(words) >> 32, words) if beyond else level
         while level > self.levels:
@@ -149,8 +184,28 @@ class Reader:
 
     def _digit(self, coin: int, words: Iterator[int]) -> int:
         """How far down, beyond what the head says."""
-        restarts, entry = 0, self.digit.pick(coin, words)
-        while entry == self.digits:
-            restarts += 1
-            entry = self.digit.pick(next(words) >> 32, words)
-        return restarts * self.digits + entry
+        return restarted_digit(self.digit, self.digits, coin, words)
+
+    def _place(self, width: int, room: int, word: int, bits: int, words: Iterator[int]) -> int:
+        """A place below `width`, of which either side has `room`, from a word or from more."""
+        while True:
+            place, coin = divmod(word * width, 1 << bits)
+            if place % self.steps < room and self._kept(width, place, coin, bits, words):
+                return place
+            word, bits = next(words), 64
+
+    def _kept(self, width: int, place: int, coin: int, bits: int, words: Iterator[int]) -> bool:
+        """Flat: unless it were a bias (Lemire 2019). Sloping: with the chance of the place."""
+        if not self.slope_rest or width == 1:
+            return coin >= (1 << bits) % width
+        if coin >= self.slope_rest:
+            return True
+        dropped = 1 - self.slopes.chance(place % self.steps)
+        known = 64 - (width.bit_length() - 1)  # width is a power of two: so many bits are left
+        value = coin >> (64 - known)
+        while True:
+            value, known = value << 64 | next(words), known + 64
+            if value >= dropped * (1 << known):
+                return True
+            if value + 1 <= dropped * (1 << known):
+                return False

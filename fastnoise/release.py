@@ -1,8 +1,9 @@
 """What is released: a power-of-two grid, an integer law on it, the sensitivity that covers both.
 
 Snapping moves two inputs that are D apart to grid points at most ceil(D / grid) steps apart, so the
-integer law is built for that many steps (spec: grid release). What is added to the data is then an
-exact integer draw, and only its sum with the snapped data is ever rounded.
+integer law is built for that many steps (spec: grid release). Where n elements may change by D
+together, each after the first may add a step. What is added to the data is then an exact integer
+draw, and only its sum with the snapped data is ever rounded.
 """
 
 from __future__ import annotations
@@ -14,12 +15,18 @@ from math import ceil, frexp, ldexp
 from sys import float_info
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from fastnoise.design.moments import integer_moment
-from fastnoise.tables import Law, staircase_law
+from fastnoise.finite_tables import truncated_laplace_law, uniform_law
+from fastnoise.tables import Law, laplace_law, staircase_law
 from fastnoise.validation import refusal, whole
 
 STEPS_BITS = 20  # grid steps a sensitivity: E|noise| grows by less than 2**-19
 MEAN_BITS = 17  # grid steps a mean of |noise|
+WIDENED_BITS = 17  # grid steps a sensitivity for each changed element: 2**-17 is below 1e-5
+CHANGED = 1 << 16  # elements or users that an l1 or sum-l2 change may be spread over
 MOST_BITS = 57  # noise of a few sensitivities must fit 62 bits
 SCALE_BITS = 51  # sensitivity / epsilon stays below 2**52 steps
 LEAST_EPSILON = 1e-10  # below, a level takes thousands of draws
@@ -36,6 +43,8 @@ class Release:
     grid: float
     snapped: bool = True
     integers: bool = False  # the data is, too, and nothing is ever a float
+    dim: int = 1  # values a row
+    grids: npt.NDArray[np.float64] | None = None  # of vectors: a grid for each coordinate
 
     @property
     def whole(self) -> float:
@@ -46,7 +55,7 @@ class Release:
 @lru_cache(maxsize=256)
 def staircase_grid(epsilon: float, sensitivity: float, gamma: float) -> float:
     """Fine beside the sensitivity and beside E|noise|, as far as 64-bit integers allow."""
-    return _grid(sensitivity, _staircase_bits(epsilon, gamma))
+    return power_grid(sensitivity, _staircase_bits(epsilon, gamma))
 
 
 @lru_cache(maxsize=64)
@@ -64,6 +73,38 @@ def staircase_release(
     return Release("staircase", staircase_law(epsilon, steps, radius), unit, grid is not None)
 
 
+@lru_cache(maxsize=256)
+def laplace_grid(epsilon: float, sensitivity: float, changed: int = CHANGED) -> float:
+    """Fine beside the sensitivity shared by so many elements, and beside the scale."""
+    wanted = max(STEPS_BITS, WIDENED_BITS + (changed - 1).bit_length(), MEAN_BITS + _bits(epsilon))
+    return power_grid(sensitivity, min(wanted, _finest_bits(epsilon)))
+
+
+@lru_cache(maxsize=64)
+def laplace_release(
+    epsilon: float, sensitivity: float, grid: float | None, changed: int = CHANGED
+) -> Release:
+    """The Laplace law on a grid; without one, textbook noise on a scale too fine to matter."""
+    if grid is None:
+        bits = _finest_bits(epsilon)
+        return Release("staircase", laplace_law(epsilon, 1 << bits), ldexp(sensitivity, -bits), False)
+    steps = steps_across(epsilon, sensitivity, grid, changed)
+    return Release("staircase", laplace_law(epsilon, steps), grid)
+
+
+def integer_laplace_release(epsilon: float, sensitivity: int) -> Release:
+    return Release("staircase", laplace_law(epsilon, sensitivity), 1.0, integers=True)
+
+
+def integer_uniform_release(core: int, height: Fraction) -> Release:
+    return Release("staircase", uniform_law(core, height), 1.0, integers=True)
+
+
+def truncated_laplace_release(epsilon: float, delta: Fraction, sensitivity: int) -> Release:
+    law = truncated_laplace_law(epsilon, delta, sensitivity)
+    return Release("staircase", law, 1.0, integers=True)
+
+
 @lru_cache(maxsize=64)
 def discrete_staircase_release(epsilon: float, sensitivity: int, r: int) -> Release:
     return Release("staircase", staircase_law(epsilon, sensitivity, r), 1.0, integers=True)
@@ -79,12 +120,12 @@ def integer_sensitivity(epsilon: float, sensitivity: Any) -> int:
     return steps
 
 
-def steps_across(epsilon: float, sensitivity: float, grid: float) -> int:
-    """How many grid steps two neighbouring inputs can be apart once they are snapped."""
+def steps_across(epsilon: float, sensitivity: float, grid: float, changed: int = 1) -> int:
+    """How many grid steps two neighbouring inputs can be apart in l1 once they are snapped."""
     if frexp(grid)[1] - 1 not in EXPONENTS:
         allowed = f"between 2**{EXPONENTS[0]} and 2**{EXPONENTS[-1]}"
         raise ValueError(refusal("grid", grid, allowed))
-    steps = ceil(Fraction(sensitivity) / Fraction(grid))
+    steps = ceil(Fraction(sensitivity) / Fraction(grid)) + changed - 1
     if steps > 1 << (MOST_BITS + 1) or steps > Fraction(epsilon) * (1 << (SCALE_BITS + 1)):
         allowed = (
             f"coarse enough for 64-bit integers: sensitivity {sensitivity!r} may have at most "
@@ -94,7 +135,8 @@ def steps_across(epsilon: float, sensitivity: float, grid: float) -> int:
     return steps
 
 
-def _grid(sensitivity: float, bits: int) -> float:
+def power_grid(sensitivity: float, bits: int) -> float:
+    """The power of two with 2**bits to 2**(bits + 1) steps a sensitivity."""
     exponent = frexp(sensitivity)[1] - 1 - bits
     if exponent not in EXPONENTS:
         allowed = "a number whose grid is a normal float: about 1e-280 to 1e280"
@@ -102,9 +144,18 @@ def _grid(sensitivity: float, bits: int) -> float:
     return ldexp(1.0, exponent)
 
 
-def _finest_bits(epsilon: float) -> int:
+def _bits(value: float) -> int:
+    """The least b with value < 2**b."""
+    return frexp(value)[1]
+
+
+def refuse_small(epsilon: float) -> None:
     if not (epsilon >= LEAST_EPSILON):
         raise ValueError(refusal("epsilon", epsilon, f"at least {LEAST_EPSILON} to be released"))
+
+
+def _finest_bits(epsilon: float) -> int:
+    refuse_small(epsilon)
     return min(MOST_BITS, SCALE_BITS - 1 + frexp(epsilon)[1])
 
 

@@ -9,10 +9,10 @@ than a factor e**epsilon, at any depth. What the rounding moves is below 2**-120
 from __future__ import annotations
 
 from collections.abc import Sequence
-from decimal import MAX_EMAX, MIN_EMIN, ROUND_HALF_EVEN, Context, Decimal
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
-from math import ceil, frexp
+from math import ceil, frexp, prod
 
 import numpy as np
 import numpy.typing as npt
@@ -28,52 +28,125 @@ HEAD_ENTRIES = 1 << 11  # 8 KiB of cells: a quarter of a first-level cache
 LONG_HEAD_ENTRIES = 1 << 12
 DIGIT_ENTRIES = 1 << 13
 TAIL_ENTRIES = 1 << 6
+SLOPING_HEAD_ENTRIES = 1 << 10
+SLOPE_BITS = 12  # a sloping level falls by less than 2**-12: so rarely is a place not kept
 LARGEST_EPSILON = 2_700.0  # a larger epsilon is drawn as this: e**-2700 is no better than never
 
 
-def exp_above(epsilon: float, times: int, bits: int) -> Fraction:
-    """A multiple of 2**-bits, at least e**(-epsilon * times) and at most two units above it."""
-    exact = Context(prec=1200, traps=[])  # no float has more than 767 digits
-    context = Context(ceil(bits * 0.30103) + 8, ROUND_HALF_EVEN, MIN_EMIN, MAX_EMAX, traps=[])
-    exponent = exact.multiply(Decimal.from_float(epsilon), -times)
-    above = context.exp(exponent).next_plus(context)
+def exp_above(exponent: Fraction, bits: int) -> Fraction:
+    """A multiple of 2**-bits, at least e**-exponent and at most two units above it."""
+    digits = ceil(bits * 0.30103) + 8
+    down = Context(digits, ROUND_FLOOR, MIN_EMIN, MAX_EMAX, traps=[])
+    nearest = Context(digits, ROUND_HALF_EVEN, MIN_EMIN, MAX_EMAX, traps=[])
+    below = down.divide(Decimal(exponent.numerator), Decimal(exponent.denominator))
+    above = nearest.exp(below.copy_negate()).next_plus(nearest)
     return Fraction(ceil(Fraction(above) * (1 << bits)), 1 << bits)
 
 
 @lru_cache(maxsize=64)  # up to 350 KB each
 def staircase_law(epsilon: float, steps: int, radius: int) -> Law:
     """The integer staircase of sensitivity `steps` and r = `radius`, epsilon-DP as drawn."""
-    epsilon = min(epsilon, LARGEST_EPSILON)
+    return _endless_law(Fraction(min(epsilon, LARGEST_EPSILON)), steps, radius, 0)
+
+
+@lru_cache(maxsize=64)
+def laplace_law(epsilon: float, steps: int) -> Law:
+    """The discrete Laplace law of sensitivity `steps`, epsilon-DP as drawn for an l1 change of it.
+
+    A step is a level of its own where the scale is below 2**SLOPE_BITS steps; else levels are
+    so wide, a power of two, that they fall by about 2**-SLOPE_BITS, and have sloping places.
+    """
+    fall = min(Fraction(epsilon) / steps, Fraction(LARGEST_EPSILON))
+    return _endless_law(fall, 1, 1, slope_bits(fall))
+
+
+def slope_bits(fall: Fraction) -> int:
+    return max(0, int(1 / fall).bit_length() - 1 - SLOPE_BITS)
+
+
+def _endless_law(fall: Fraction, steps: int, radius: int, bits: int) -> Law:
+    """Flat levels of `steps`, e**-fall apart; or sloping ones of 2**bits steps, each e**-fall."""
+    epsilon = float(fall * (1 << bits))  # of a level
     reach = min(ceil(REACH / epsilon), HEAD_ENTRIES - 2)
     laps = reach * epsilon < SHORT_REACH
     if laps:
-        reach = LONG_HEAD_ENTRIES - 2
+        reach = (SLOPING_HEAD_ENTRIES if bits else LONG_HEAD_ENTRIES) - 2
         count = min(ceil(REACH / (reach * epsilon)), DIGIT_ENTRIES - 1)
     else:
         count = min(reach, TAIL_ENTRIES - 1)
-    limbs = _limbs(epsilon, reach + count if laps else reach)
-    build = _head_and_laps if laps else _head_and_tail
-    head, digits = build(epsilon, steps, radius, reach, count, limbs)
-    header = {
-        layout.WORDS: 2 if laps or 2 * steps >= 1 << 32 else 1,
-        layout.STEPS: steps,
-        layout.RADIUS: radius,
-        layout.LIMBS: limbs,
-        layout.DEEPEST: (layout.DEEP_STEPS - radius) // steps,
-        layout.HEAD_LEVELS: reach,
-        layout.LAPS: int(laps),
-        layout.DIGIT_LEVELS: count,
-    }
-    return _assemble(header, head, digits, limbs)
+    limbs = limbs_of(epsilon, reach + count if laps else reach)
+    slopes = Slopes(fall, bits)
+    ratio = slopes.ratio if bits else exp_above(fall, _precision(limbs))
+    share = Fraction(2 * radius - 1, 2 * steps) / ratio
+    if bits:
+        share = 1 / (2 * slopes.mass * slopes.step)
+    if laps:
+        lap = exp_above(fall * (reach << bits), _precision(limbs))
+        head, digits = _head_and_laps(ratio, lap, share, reach, count, limbs)
+    else:
+        head, digits = _head_and_tail(ratio, share, reach, count, limbs)
+    beyond = layout.LAPS if laps else layout.TAIL
+    return assemble(head, digits, limbs, reach, beyond, steps << bits, radius, slopes)
 
 
-def _limbs(epsilon: float, levels: int) -> int:
+class Slopes:
+    """How likely places on a level of 2**bits are to be kept: products of slopes.
+
+    The slope of 2**i steps is at least that of one step times all smaller ones, so that from any
+    place to the next, over every carry of binary digits, the fall is never more than e**-fall.
+    """
+
+    def __init__(self, fall: Fraction, bits: int) -> None:
+        whole = 1 << 64 * layout.SLOPE_LIMBS
+        self.step = exp_above(fall, 64 * layout.SLOPE_LIMBS)
+        self.slopes: list[Fraction] = []
+        self.last = Fraction(1)  # the product of all: the chance of the last place
+        self.mass = Fraction(1)  # the sum of the chances of all places
+        for _ in range(bits):
+            slope = Fraction(ceil(self.step * self.last * whole), whole)
+            self.slopes.append(slope)
+            self.last *= slope
+            self.mass *= 1 + slope
+
+    @property
+    def ratio(self) -> Fraction:
+        """From a level to the next: what follows the last place, at least."""
+        return self.step * self.last
+
+    def chance(self, place: int) -> Fraction:
+        return prod((s for i, s in enumerate(self.slopes) if place >> i & 1), start=Fraction(1))
+
+    def mass_below(self, place: int) -> Fraction:
+        """The sum of the chances of the places before this one, from its leading digit down."""
+        total, kept = Fraction(0), Fraction(1)
+        for i in reversed(range(len(self.slopes) + 1)):
+            if place >> i & 1:
+                total += kept * prod((1 + s for s in self.slopes[:i]), start=Fraction(1))
+                kept *= self.slopes[i] if i < len(self.slopes) else 0
+        return total
+
+    def words(self) -> list[int]:
+        limbs = layout.SLOPE_LIMBS
+        scaled = [int(slope * (1 << 64 * limbs)) for slope in self.slopes]
+        return [word for slope in scaled for word in _limb_words(slope, limbs)]
+
+
+def _precision(limbs: int) -> int:
+    return 32 + 64 * limbs + 64
+
+
+def _limb_words(value: int, limbs: int) -> list[int]:
+    """64 bits at a time, the most significant first."""
+    return [value >> 64 * i & (1 << 64) - 1 for i in reversed(range(limbs))]
+
+
+def limbs_of(epsilon: float, levels: int) -> int:
     """So many that the least likely entry still has 128 significant bits."""
     bits = 128 + 1.4427 * epsilon * levels + max(0, 1 - frexp(epsilon)[1])
     return max(3, ceil(bits / 64))
 
 
-def _falling(first: int, ratio: Fraction, count: int) -> list[int]:
+def falling(first: int, ratio: Fraction, count: int) -> list[int]:
     """`count` weights, each at least `ratio` times the one before."""
     weights = [first]
     for _ in range(count - 1):
@@ -81,7 +154,7 @@ def _falling(first: int, ratio: Fraction, count: int) -> list[int]:
     return weights
 
 
-def _restarting(ratio: Fraction, count: int, whole: int) -> list[int]:
+def restarting(ratio: Fraction, count: int, whole: int) -> list[int]:
     """`count` falling weights and that of a restart: a geometric law without end.
 
     The entry after the last has the weight of a restart times that of the first: `slack` is taken
@@ -90,7 +163,7 @@ def _restarting(ratio: Fraction, count: int, whole: int) -> list[int]:
     slack = count + 2
     while True:
         first = int(whole * (1 - ratio)) - slack
-        weights = _falling(first, ratio, count)
+        weights = falling(first, ratio, count)
         restart = whole - sum(weights)
         if restart * first >= ratio * weights[-1] * whole:
             return [*weights, restart]
@@ -98,13 +171,14 @@ def _restarting(ratio: Fraction, count: int, whole: int) -> list[int]:
 
 
 def _head_and_tail(
-    epsilon: float, steps: int, radius: int, levels: int, count: int, limbs: int
+    b: Fraction, share: Fraction, levels: int, count: int, limbs: int
 ) -> tuple[list[int], list[int]]:
-    """Weights of the top step, of levels 1 .. `levels` and of all beyond; and how far beyond."""
+    """Weights of the top step, of levels 1 .. `levels` and of all beyond; and how far beyond.
+
+    b: the ratio of a level to the one above; share: the weight of the top step beside level 1.
+    """
     whole = 1 << (32 + 64 * limbs)
-    b = exp_above(epsilon, 1, 32 + 64 * limbs + 64)
-    tail = _restarting(b, count, whole)
-    share = Fraction(2 * radius - 1, 2 * steps) / b  # weight of the top step beside level 1
+    tail = restarting(b, count, whole)
     slack = levels + 2
     while True:
         # Take the slack from the larger of the two: a unit of the smaller stands for many.
@@ -114,7 +188,7 @@ def _head_and_tail(
         else:
             first = int(whole / (share + 1 / (1 - b))) - slack
             top = int(first * share)
-        below = _falling(first, b, levels)
+        below = falling(first, b, levels)
         beyond = whole - top - sum(below)
         if beyond * tail[0] >= b * below[-1] * whole:
             return [top, *below, beyond], tail
@@ -122,7 +196,7 @@ def _head_and_tail(
 
 
 def _head_and_laps(
-    epsilon: float, steps: int, radius: int, levels: int, count: int, limbs: int
+    b: Fraction, lap: Fraction, share: Fraction, levels: int, count: int, limbs: int
 ) -> tuple[list[int], list[int]]:
     """For small epsilon: level = 1 + low + levels * high, two independent geometric digits.
 
@@ -131,12 +205,9 @@ def _head_and_laps(
     below.
     """
     whole = 1 << (32 + 64 * limbs)
-    bits = 32 + 64 * limbs + 64
-    b, lap = exp_above(epsilon, 1, bits), exp_above(epsilon, levels, bits)
-    share = Fraction(2 * radius - 1, 2 * steps) / b
     first = int(whole * (1 - b) / (1 - lap) / (1 + (1 - b) * share)) - levels
-    low = _falling(first, b, levels)
-    high = _restarting(b * low[-1] / low[0], count, whole)
+    low = falling(first, b, levels)
+    high = restarting(b * low[-1] / low[0], count, whole)
     top = int(Fraction(first * high[0], whole) * share)
     return [top, *low, whole - top - sum(low)], high
 
@@ -159,25 +230,57 @@ def alias_cells(weights: Sequence[int], bits: int, limbs: int) -> tuple[list[int
     return thresholds, aliases
 
 
-def _assemble(header: dict[int, int], head: list[int], digits: list[int], limbs: int) -> Law:
+def append_table(
+    words: list[int], weights: list[int], limbs: int, bits_at: int, cells_at: int, limbs_at: int
+) -> None:
+    """An alias table at the end of a law, and where it is at these places of the header."""
+    bits = (len(weights) - 1).bit_length()
+    thresholds, aliases = alias_cells(weights, bits, limbs)
+    cells = [
+        (threshold >> 64 * limbs) << bits | alias
+        for threshold, alias in zip(thresholds, aliases, strict=True)
+    ]
+    words[bits_at], words[cells_at] = bits, len(words)
+    words += [low | high << 32 for low, high in zip(cells[::2], cells[1::2], strict=True)]
+    words[limbs_at] = len(words)
+    for threshold in thresholds:
+        words += _limb_words(threshold, limbs)
+
+
+def assemble(
+    head: list[int],
+    digits: list[int],
+    limbs: int,
+    levels: int,
+    beyond: int,
+    steps: int,
+    radius: int,
+    slopes: Slopes | None = None,
+    last_places: int = 0,
+    end: int = 0,
+) -> Law:
     words = [0] * layout.HEADER
-    for at, value in header.items():
-        words[at] = value
-    for weights, bits_at, cells_at, thresholds_at in (
-        (head, layout.HEAD_BITS, layout.HEAD_CELLS, layout.HEAD_THRESHOLDS),
-        (digits, layout.DIGIT_BITS, layout.DIGIT_CELLS, layout.DIGIT_THRESHOLDS),
-    ):
-        bits = (len(weights) - 1).bit_length()
-        thresholds, aliases = alias_cells(weights, bits, limbs)
-        cells = [
-            (threshold >> 64 * limbs) << bits | alias
-            for threshold, alias in zip(thresholds, aliases, strict=True)
-        ]
-        words[bits_at], words[cells_at] = bits, len(words)
-        words += [low | high << 32 for low, high in zip(cells[::2], cells[1::2], strict=True)]
-        words[thresholds_at] = len(words)
-        for threshold in thresholds:
-            words += [threshold >> 64 * i & (1 << 64) - 1 for i in reversed(range(limbs))]
+    narrow = beyond == layout.TAIL and 2 * steps < 1 << 32 and 2 * radius - 1 < 1 << 32
+    whole = 1 << (32 if narrow else 64)
+    words[layout.WORDS] = 1 if narrow else 2
+    words[layout.STEPS], words[layout.RADIUS] = steps, radius
+    words[layout.LIMBS] = limbs
+    words[layout.DEEPEST] = (layout.DEEP_STEPS - radius) // steps
+    words[layout.HEAD_LEVELS], words[layout.DIGIT_LEVELS] = levels, len(digits) - 1
+    words[layout.BEYOND] = beyond
+    words[layout.REST_TOP] = whole % (2 * radius - 1)
+    words[layout.REST_SIDE] = whole % (2 * steps)
+    words[layout.LAST_PLACES], words[layout.END] = last_places, end
+    append_table(
+        words, head, limbs, layout.HEAD_BITS, layout.HEAD_CELLS, layout.HEAD_THRESHOLDS
+    )
+    append_table(
+        words, digits, limbs, layout.DIGIT_BITS, layout.DIGIT_CELLS, layout.DIGIT_THRESHOLDS
+    )
+    if slopes is not None and slopes.slopes:
+        words[layout.REST_SIDE] = ceil((1 - slopes.last) * whole)
+        words[layout.SLOPE_BITS], words[layout.SLOPES] = len(slopes.slopes), len(words)
+        words += slopes.words()
     law = np.array(words, np.uint64)
     law.flags.writeable = False
     return law

@@ -30,7 +30,7 @@ class DrawnLaw:
         self.whole = 1 << (32 + 64 * head.limbs)
         self.head, self.digit = head.weights(), digit.weights()
         self.last = self.head[self.levels + 1]
-        self.laps = int(law[layout.LAPS]) == 1
+        self.laps = int(law[layout.BEYOND]) == layout.LAPS
 
     def level(self, level: int) -> Fraction:
         if self.laps:

@@ -52,12 +52,12 @@ def test_rfc_8439_block__from_the_kernel():
     import numba
 
     @numba.njit
-    def block(key, counters, nonce, out):
-        chacha.sixteen_blocks(key, counters, nonce, out, 0)
+    def block(key, counters, nonces, out):
+        chacha.sixteen_blocks(key, counters, nonces, out, 0)
 
     out = np.empty(256, np.uint32)
-    counters = np.full(16, RFC_COUNTER, np.uint64)
-    block(np.frombuffer(RFC_KEY, "<u4"), counters, np.uint64(RFC_NONCE), out)
+    counters, nonces = np.full(16, RFC_COUNTER, np.uint64), np.full(16, RFC_NONCE, np.uint64)
+    block(np.frombuffer(RFC_KEY, "<u4"), counters, nonces, out)
     for lane in range(16):
         assert out[lane::16].tobytes() == RFC_BLOCK
 

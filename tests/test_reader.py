@@ -83,7 +83,7 @@ def test_restarts__once_and_many_times(parameters):
     for times in (0, 1, 2, 7):
         fast, slow = both_ways(law, beyond_the_head(law, times) + FILL)
         assert fast == slow
-        levels = int(law[layout.HEAD_LEVELS]) if law[layout.LAPS] else 1
+        levels = int(law[layout.HEAD_LEVELS]) if law[layout.BEYOND] == layout.LAPS else 1
         passed = times * levels * int(law[layout.DIGIT_LEVELS]) * int(law[layout.STEPS])
         assert passed < abs(slow) < passed + 2 * levels * int(law[layout.STEPS] * 60)
 
@@ -94,7 +94,7 @@ def beyond_the_head(law, restarts: int) -> list[int]:
     again, again_tail = coin_for(digits, int(law[layout.DIGIT_LEVELS]))
     end, end_tail = coin_for(digits, 0)
     draws = [(again, again_tail)] * restarts + [(end, end_tail)]
-    if law[layout.LAPS]:
+    if law[layout.BEYOND] == layout.LAPS:
         coin, tail = coin_for(head, 1)
         words = [coin << 32 | draws[0][0], 0xD1B54A32D192ED03, *tail, *draws[0][1]]
         draws = draws[1:]

@@ -114,7 +114,7 @@ def test_exp_above__is_above_and_close(epsilon, times):
     from mpmath import ldexp, mp
 
     bits = 300
-    above = exp_above(epsilon, times, bits)
+    above = exp_above(Fraction(epsilon) * times, bits)
     assert above.denominator <= 1 << bits
     with mp.workprec(3000):
         exact = mp.exp(-mp.mpf(epsilon) * times)

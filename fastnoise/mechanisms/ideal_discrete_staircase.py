@@ -9,7 +9,7 @@ only, the level and the residue of an integer are split in integers, and b^k doe
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,7 @@ import numpy.typing as npt
 from fastnoise.design.gamma import Cost, cost_power
 from fastnoise.design.moments import LARGEST_POWER
 from fastnoise.design.radius import LatticeCost, discrete_moment
+from fastnoise.mechanisms.integer_points import FAR, MOST, Points, between, outward, points
 from fastnoise.mechanisms.steps import SymmetricLaw, decay, least_missed
 from fastnoise.validation import floats, number, refusal
 
@@ -24,19 +25,6 @@ FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
 Floats = Any  # a float64 where the argument is a scalar, else an array of its shape
-
-_FAR = 2.0**62  # floats from here on are not split in integers
-_MOST = 2**63 - 1
-
-
-class _Points(NamedTuple):
-    """Integers i: `near`, or where that is 0 because i is inf, nan or beyond 2**62, `far`."""
-
-    near: IntArray
-    far: FloatArray
-
-    def negative(self) -> BoolArray:
-        return np.asarray((self.near < 0) | (self.far < 0.0))
 
 
 class IdealDiscreteStaircase(SymmetricLaw):
@@ -60,25 +48,25 @@ class IdealDiscreteStaircase(SymmetricLaw):
     def pmf(self, i: npt.ArrayLike) -> Floats:
         """P(X = i); 0 where i is no integer."""
         probability = decay(self.epsilon, self._level(i)) / self._peak
-        return np.where(_between(i), 0.0, probability)[()]
+        return np.where(between(i), 0.0, probability)[()]
 
     @np.errstate(all="ignore")
     def logpmf(self, i: npt.ArrayLike) -> Floats:
         """ln P(X = i); -inf at +-inf and where i is no integer."""
         logarithm = -self.epsilon * self._level(i) - math.log(self._peak)
-        return np.where(_between(i), -np.inf, logarithm)[()]
+        return np.where(between(i), -np.inf, logarithm)[()]
 
     def cdf(self, i: npt.ArrayLike) -> Floats:
         """P(X <= i), relatively accurate in the lower tail; use `sf` in the upper one."""
-        points = _points(i)
-        tail = self._tail(_outward(points))
-        return np.where(points.negative(), tail, 1.0 - tail)[()]
+        at = points(i)
+        tail = self._tail(outward(at))
+        return np.where(at.negative(), tail, 1.0 - tail)[()]
 
     def sf(self, i: npt.ArrayLike) -> Floats:
         """P(X > i), relatively accurate in the upper tail."""
-        points = _points(i)
-        tail = self._tail(_outward(points))
-        return np.where(points.negative(), 1.0 - tail, tail)[()]
+        at = points(i)
+        tail = self._tail(outward(at))
+        return np.where(at.negative(), 1.0 - tail, tail)[()]
 
     def ppf(self, p: npt.ArrayLike) -> Floats:
         """The least i with cdf(i) >= p; +-inf at 1 and 0, nan outside [0, 1].
@@ -90,7 +78,7 @@ class IdealDiscreteStaircase(SymmetricLaw):
         lower = given < 0.5
 
         def reached(n: IntArray) -> BoolArray:
-            tail = self._tail(_Points(n, np.zeros(n.shape)))
+            tail = self._tail(Points(n, np.zeros(n.shape)))
             return np.where(lower, tail < given, 1.0 - tail >= given)
 
         return (np.where(lower, -1.0, 1.0) * self._steps_out(given, reached) + 0.0)[()]
@@ -101,7 +89,7 @@ class IdealDiscreteStaircase(SymmetricLaw):
         upper = given <= 0.5
 
         def reached(n: IntArray) -> BoolArray:
-            tail = self._tail(_Points(n, np.zeros(n.shape)))
+            tail = self._tail(Points(n, np.zeros(n.shape)))
             return np.where(upper, tail <= given, 1.0 - tail > given)
 
         return (np.where(upper, 1.0, -1.0) * self._steps_out(given, reached) + 0.0)[()]
@@ -132,7 +120,7 @@ class IdealDiscreteStaircase(SymmetricLaw):
         given = np.asarray(confidence, dtype=np.float64)
 
         def reached(n: IntArray) -> BoolArray:
-            tail = 2.0 * self._tail(_Points(n, np.zeros(n.shape)))
+            tail = 2.0 * self._tail(Points(n, np.zeros(n.shape)))
             return np.where(given < 0.5, self._mass(n) >= given, tail <= 1.0 - given)
 
         k = self._first(1.0 - given, given, reached) - 1.0
@@ -152,7 +140,7 @@ class IdealDiscreteStaircase(SymmetricLaw):
         alarm = floats("p_fa", p_fa, 0.0, 1.0)
         distance = self.sensitivity if shift is None else self._shift(shift)
         sides = np.array([distance // 2 + 1, distance - distance // 2])
-        overlap = np.sum(self._tail(_Points(sides, np.zeros(2))))
+        overlap = np.sum(self._tail(Points(sides, np.zeros(2))))
         return least_missed(self.epsilon, alarm, overlap)[()]
 
     def delta_at(self, epsilon: npt.ArrayLike) -> Floats:
@@ -183,11 +171,11 @@ class IdealDiscreteStaircase(SymmetricLaw):
         """2 rho = 1/P(X = 0)."""
         return 2 * self.r - 1 + 2.0 * self._scale
 
-    def _place(self, points: _Points) -> tuple[FloatArray, IntArray]:
+    def _place(self, at: Points) -> tuple[FloatArray, IntArray]:
         """k and j of |i| = k D + j; a k of inf or nan stands for i itself."""
         width = self.sensitivity
-        step, rest = np.divmod(np.abs(np.maximum(points.near, -_MOST)), width)
-        size = np.abs(points.far)
+        step, rest = np.divmod(np.abs(np.maximum(at.near, -MOST)), width)
+        size = np.abs(at.far)
         far_step, far_rest = np.divmod(np.where(size < np.inf, size, 0.0), float(width))
         far = size != 0.0
         step = np.where(far, np.where(size < np.inf, far_step, size), step)
@@ -195,13 +183,13 @@ class IdealDiscreteStaircase(SymmetricLaw):
 
     @np.errstate(all="ignore")
     def _level(self, i: npt.ArrayLike) -> FloatArray:
-        step, rest = self._place(_points(i))
+        step, rest = self._place(points(i))
         return step + (rest >= self.r)
 
     @np.errstate(all="ignore")
-    def _tail(self, points: _Points) -> FloatArray:
+    def _tail(self, at: Points) -> FloatArray:
         """P(X >= i), i >= 0: b^k / (2 rho) times r - j + D q, or b (D - j + r + D q) if j >= r."""
-        step, rest = self._place(points)
+        step, rest = self._place(at)
         scale, b = self._scale, math.exp(-self.epsilon)
         inner = (self.r - rest) + scale
         outer = b * ((self.sensitivity - rest) + self.r + scale)
@@ -227,7 +215,7 @@ class IdealDiscreteStaircase(SymmetricLaw):
     ) -> FloatArray:
         """The least n >= 1 that is `reached`, near where P(|X| >= n) = tail = 1 - mass."""
         guess = self._guess(tail, mass)
-        small = guess < _FAR
+        small = guess < FAR
         n = np.where(small, np.maximum(np.ceil(guess), 1.0), 1.0).astype(np.int64)
         for _ in range(2):  # what the logarithm of the guess rounded; the tail is linear nearby
             n = np.maximum(n + self._error(n, tail, mass), 1)
@@ -254,35 +242,8 @@ class IdealDiscreteStaircase(SymmetricLaw):
 
     def _error(self, n: IntArray, tail: FloatArray, mass: FloatArray) -> IntArray:
         """How far n still has to go, by Newton."""
-        at = _Points(n, np.zeros(n.shape))
+        at = Points(n, np.zeros(n.shape))
         excess = np.where(mass < 0.5, mass - self._mass(n), 2.0 * self._tail(at) - tail)
         width = excess / (2.0 * decay(self.epsilon, self._level(n)) / self._peak)
         limit = 1e-6 * self.sensitivity + 1e-12 * n  # beyond that the logarithm knew better
         return np.asarray(np.rint(np.clip(np.nan_to_num(width), -limit, limit)).astype(np.int64))
-
-
-def _points(i: npt.ArrayLike) -> _Points:
-    given = np.asarray(i)
-    if given.dtype.kind in "bi" or given.dtype in (np.uint8, np.uint16, np.uint32):
-        near = given.astype(np.int64)
-        return _Points(near, np.zeros(near.shape))
-    if given.dtype == np.uint64 and np.all(given <= _MOST):
-        return _points(given.astype(np.int64))
-    value = np.floor(given.astype(np.float64))
-    inside = np.abs(value) < _FAR
-    return _Points(np.where(inside, value, 0.0).astype(np.int64), np.where(inside, 0.0, value))
-
-
-def _outward(points: _Points) -> _Points:
-    """-i for i < 0, else i + 1: the n whose tail P(X >= n) gives cdf and sf at i."""
-    near = np.clip(points.near, -_MOST, _MOST - 1)
-    near = np.where(points.far != 0.0, 0, np.where(near < 0, -near, near + 1))
-    return _Points(near, np.abs(points.far))
-
-
-def _between(i: npt.ArrayLike) -> BoolArray:
-    given = np.asarray(i)
-    if given.dtype.kind in "biu":
-        return np.zeros(given.shape, dtype=np.bool_)
-    value = given.astype(np.float64)
-    return np.asarray(np.floor(value) < value)

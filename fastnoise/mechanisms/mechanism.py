@@ -32,7 +32,8 @@ class Privacy:
     def at(self, distance: float) -> float:
         """The epsilon between inputs `distance` apart.
 
-        Staircases pay for each sensitivity begun, Lipschitz mechanisms in proportion.
+        Staircases pay for each sensitivity begun, Lipschitz mechanisms in proportion; laws that
+        end, which have a delta, pay in proportion up to the sensitivity, and infinity beyond.
 
         >>> import fastnoise as fn
         >>> fn.Staircase(epsilon=0.5, sensitivity=2.0).privacy.at(2.1)
@@ -41,6 +42,8 @@ class Privacy:
         apart = number("distance", distance)
         if not (apart >= 0):
             raise ValueError(refusal("distance", distance, "a number from 0 up"))
+        if self.delta > 0:
+            return self.epsilon * apart / self.sensitivity if apart <= self.sensitivity else math.inf
         if self.lipschitz is not None or math.isinf(apart):
             return apart * (self.lipschitz or self.epsilon)
         return self.epsilon * math.ceil(Fraction(apart) / Fraction(self.sensitivity))
@@ -51,14 +54,19 @@ class Mechanism(ABC):
 
     @property
     @abstractmethod
-    def grid(self) -> float:
+    def grid(self) -> Any:
         """The power of two that `perturb` snaps to unless told otherwise."""
 
+    @property
+    def _row_shape(self) -> tuple[int, ...]:
+        """The shape of one draw."""
+        return ()
+
     @abstractmethod
-    def _release(self, grid: float | None) -> Release:
+    def _release(self, grid: Any) -> Release:
         """The law that is drawn on that grid; on None, the textbook's."""
 
-    def _chosen_grid(self, grid: Any) -> float | None:
+    def _chosen_grid(self, grid: Any) -> Any:
         if isinstance(grid, str) and grid == "auto":
             return self.grid
         return None if grid is None else power_of_two("grid", grid)
@@ -71,10 +79,12 @@ class Mechanism(ABC):
         stream: Stream | None = None,
         rows: Any = None,
         clip: tuple[float, float] | None = None,
-        grid: float | str | None = "auto",
+        grid: Any = "auto",
         nan: str = "raise",
     ) -> Any:
-        """`x` with noise on every element: same shape, same dtype, same container.
+        """`x` with noise: same shape, same dtype, same container.
+
+        Every element gets its own; for mechanisms on vectors, every vector along the last axis.
 
         Clips `x` to `clip`, snaps it to the grid with exact round-half-up, adds noise that is a
         whole number of grid steps, and rounds the exact sum once. float32 is computed in float64
@@ -104,7 +114,9 @@ class Mechanism(ABC):
         out: Any = None,
         stream: Stream | None = None,
     ) -> Any:
-        """The noise alone, exactly as `perturb` adds it; a float if `size` is None.
+        """The noise alone, exactly as `perturb` adds it; one draw if `size` is None.
+
+        size: how many draws, an int or a shape; vectors have one more axis.
 
         dtype: float64, the default, or float32; for integer mechanisms int64 or any other integer.
 
@@ -113,6 +125,16 @@ class Mechanism(ABC):
         (2, 3)
         """
         return dispatch.sample(self, size, dtype, out, stream)
+
+
+class VectorMechanism(Mechanism):
+    """A mechanism on vectors along the last axis."""
+
+    dim: int
+
+    @property
+    def _row_shape(self) -> tuple[int, ...]:
+        return (self.dim,)
 
 
 class IntegerMechanism(Mechanism):

@@ -2,15 +2,18 @@
 
 Sixteen blocks are computed side by side, one in each lane, so a batch leaves the processor as 16
 vectors: state word 0 of sixteen blocks, then state word 1, and so on. Rows are numbered so that
-this is already their order in memory and nothing needs transposing. With w 32-bit words a row:
+this is already their order in memory: sixteen rows that follow each other, a group, take the
+vectors that follow each other. With w 32-bit words a row (an even number):
 
-    batch = row // (256 // w)     sixteen blocks, with counters 16 * batch + lane
-    group = row // 16 % (16 // w)
-    lane  = row % 16
-    the row's words = state words w * group .. w * group + w - 1 of block 16 * batch + lane
+    epoch  = row // 2**40          the nonce
+    group  = row % 2**40 // 16
+    lane   = row % 16
+    vector = w * group + i         holds word i of the row
+    block  = vector // 16 * 16 + lane, state word vector % 16
 
 A row's words are a pure function of (key, row); the words of rejected or extended draws come from
-block `row` under a nonce of its own, so one row never shifts another.
+block `row` under a nonce of its own, so one row never shifts another. An epoch keeps the block
+counter within 64 bits however many words a row has.
 """
 
 from typing import Any
@@ -22,9 +25,10 @@ from numba.extending import intrinsic
 
 from fastnoise_kernels import lanes
 from fastnoise_kernels.jit import inner, kernel
-from fastnoise_kernels.layout import EXTRA_NONCE
+from fastnoise_kernels.layout import EPOCH_BITS, EXTRA_NONCE
 
 BATCH = 256  # 32-bit words that sixteen blocks hold
+EPOCH_GROUPS = 1 << (EPOCH_BITS - 4)
 CONSTANTS = (0x61707865, 0x3320646E, 0x79622D32, 0x6B206574)  # "expand 32-byte k"
 COLUMNS = [(i, i + 4, i + 8, i + 12) for i in range(4)]
 DIAGONALS = [(0, 5, 10, 15), (1, 6, 11, 12), (2, 7, 8, 13), (3, 4, 9, 14)]
@@ -65,22 +69,22 @@ def _twenty_rounds(builder: ir.IRBuilder, initial: list[lanes.Lanes]) -> list[la
 
 
 def _blocks_function(module: ir.Module, block_by_block: bool) -> ir.Function:
-    """void(key, sixteen counters, nonce, words): one compiled copy, however many callers inline."""
+    """void(key, sixteen counters and nonces, words): one compiled copy, however many callers."""
     name = f"fastnoise.chacha20.{'block_by_block' if block_by_block else 'word_by_word'}"
     if name in module.globals:
         return module.globals[name]
     pointer = lanes.I32.as_pointer()
-    kind = ir.FunctionType(ir.VoidType(), [pointer, lanes.LANES_64, lanes.I64, pointer])
+    kind = ir.FunctionType(ir.VoidType(), [pointer, lanes.LANES_64, lanes.LANES_64, pointer])
     function = ir.Function(module, kind, name)
     function.linkage = "linkonce_odr"
     function.attributes.add("noinline")
     builder = ir.IRBuilder(function.append_basic_block("entry"))
-    key, counters, nonce, words = function.args
+    key, counters, nonces, words = function.args
     state = [lanes.broadcast(builder, c, lanes.LANES_32) for c in CONSTANTS]
     for i in range(8):
         word = builder.load(lanes.pointer(builder, key, i, lanes.I32))
         state.append(lanes.broadcast(builder, word, lanes.LANES_32))
-    for wide in (lanes.Lanes(builder, counters), lanes.broadcast(builder, nonce, lanes.LANES_64)):
+    for wide in (lanes.Lanes(builder, counters), lanes.Lanes(builder, nonces)):
         state += [wide.narrowed(), (wide >> 32).narrowed()]
     mixed = zip(state, _twenty_rounds(builder, state), strict=True)
     finished = [start + end for start, end in mixed]
@@ -92,7 +96,7 @@ def _blocks_function(module: ir.Module, block_by_block: bool) -> ir.Function:
 
 def _blocks_intrinsic(block_by_block: bool) -> Any:
     @intrinsic
-    def sixteen_blocks(typing, key, counters, nonce, words, offset):
+    def sixteen_blocks(typing, key, counters, nonces, words, offset):
         consecutive = not isinstance(counters, types.Array)
 
         def codegen(context, builder, signature, arguments):
@@ -101,75 +105,111 @@ def _blocks_intrinsic(block_by_block: bool) -> Any:
 
             if consecutive:
                 counter = lanes.counting(builder) + arguments[1]
+                nonce = lanes.broadcast(builder, arguments[2], lanes.LANES_64)
             else:
                 counter = lanes.load(builder, data(1), 0, lanes.LANES_64)
+                nonce = lanes.load(builder, data(2), 0, lanes.LANES_64)
             where = lanes.pointer(builder, data(3), arguments[4], lanes.I32)
             key_at = builder.bitcast(data(0), lanes.I32.as_pointer())
             blocks = _blocks_function(builder.module, block_by_block)
-            builder.call(blocks, [key_at, counter.value, arguments[2], where])
+            builder.call(blocks, [key_at, counter.value, nonce.value, where])
             return context.get_dummy_value()
 
-        counter_type = types.uint64 if consecutive else counters
-        return types.void(key, counter_type, types.uint64, words, types.int64), codegen
+        one = types.uint64
+        numbers = (one, one) if consecutive else (counters, nonces)
+        return types.void(key, *numbers, words, types.int64), codegen
 
     return sixteen_blocks
 
 
-# Both write 256 words at words[offset:]. `counters` is one number, for consecutive blocks, or an
-# array of sixteen. First word 0 of the sixteen blocks, then word 1, ...; or block after block.
+# Both write 256 words at words[offset:]. `counters` and `nonces` are one number each, for consecutive
+# blocks, or arrays of sixteen. First word 0 of the sixteen blocks, then word 1, ...; or block after
+# block.
 sixteen_blocks = _blocks_intrinsic(block_by_block=False)
 sixteen_blocks_in_order = _blocks_intrinsic(block_by_block=True)
+
+
+@inner
+def words_room(rows, width):
+    """How many words `fill_words` may write."""
+    return ((rows + 30) // 16 * width + 30) // 16 * BATCH
 
 
 @inner
 def fill_words(key, first, n, width, words):
     """The words of rows first .. first + n - 1, `width` 32-bit words each, in groups of 16 rows.
 
-    Starts with the whole batch that holds `first`; returns how many rows precede it there.
+    Starts with the whole batch that holds `first`; returns where its group begins in `words`.
     """
-    rows = BATCH // width
-    batch = first // rows
-    lead = first - batch * rows
-    for i in range((lead + n + rows - 1) // rows):
-        sixteen_blocks(key, np.uint64(batch + i) * np.uint64(16), np.uint64(0), words, i * BATCH)
-    return lead
+    epoch, group = first >> EPOCH_BITS, (first & ((1 << EPOCH_BITS) - 1)) >> 4
+    batch, skipped = group * width // 16, group * width % 16
+    groups = (first % 16 + n + 15) // 16
+    for i in range((skipped + groups * width + 15) // 16):
+        if batch == EPOCH_GROUPS // 16 * width:
+            epoch, batch = epoch + 1, 0
+        sixteen_blocks(key, np.uint64(16 * batch), np.uint64(epoch), words, i * BATCH)
+        batch += 1
+    return 16 * skipped
 
 
 @inner
 def fill_words_of(key, ids, width, words):
-    """The words of the rows `ids`, in the same groups of 16: one block a row."""
-    rows = BATCH // width
-    counters = np.zeros(16, np.uint64)
+    """The words of the rows `ids`, in the same groups of 16."""
+    counters, nonces = np.zeros(16, np.uint64), np.zeros(16, np.uint64)
+    skipped = np.zeros(16, np.int64)
     block = np.empty(BATCH, np.uint32)
     for start in range(0, len(ids), 16):
         some = ids[start : start + 16]
         for lane in range(len(some)):
-            counters[lane] = np.uint64(some[lane] // rows * 16 + some[lane] % 16)
-        sixteen_blocks(key, counters, np.uint64(0), block, 0)
-        for lane in range(len(some)):
-            group = some[lane] // 16 % (16 // width)
-            for i in range(width):
-                words[start * width + i * 16 + lane] = block[(group * width + i) * 16 + lane]
+            vector = ((some[lane] & ((1 << EPOCH_BITS) - 1)) >> 4) * width
+            nonces[lane], skipped[lane] = np.uint64(some[lane] >> EPOCH_BITS), vector % 16
+            counters[lane] = np.uint64(vector - vector % 16 + some[lane] % 16)
+        for batch in range((width + 29) // 16):
+            sixteen_blocks(key, counters, nonces, block, 0)
+            for lane in range(len(some)):
+                counters[lane] += np.uint64(16)
+                before = 16 * batch - skipped[lane]
+                for i in range(max(0, before), min(width, before + 16)):
+                    words[start * width + i * 16 + lane] = block[(i - before) * 16 + lane]
 
 
 @inner
 def row_words(key, row, width, words):
     """Row `row` alone: its own words, then as many extra ones as `words` (64-bit) has room for."""
-    own = width // 2
-    counters = np.empty(16, np.uint64)
+    own = min(width // 2, len(words))
+    vector = ((row & ((1 << EPOCH_BITS) - 1)) >> 4) * width
+    counters, nonces = np.empty(16, np.uint64), np.empty(16, np.uint64)
+    nonces[:] = np.uint64(row >> EPOCH_BITS)
+    counters[:] = np.uint64(vector - vector % 16 + row % 16)
+    for lane in range(16):
+        counters[lane] += np.uint64(16 * lane)
+    block_words(key, counters, nonces, vector % 16 // 2, np.uint64(256), np.uint64(0), words[:own])
+    extra_words(key, row, words[own:])
+
+
+@inner
+def extra_words(key, row, words):
+    """The words of a row beyond its own."""
+    counters, nonces = np.empty(16, np.uint64), np.empty(16, np.uint64)
+    counters[:] = np.uint64(row)
+    for lane in range(16):
+        nonces[lane] = np.uint64(EXTRA_NONCE + lane)
+    block_words(key, counters, nonces, 0, np.uint64(0), np.uint64(16), words)
+
+
+@inner
+def block_words(key, counters, nonces, skipped, next_counter, next_nonce, words):
+    """The 64-bit words of sixteen blocks, one after the other, then of the next sixteen, ..."""
     block = np.empty(BATCH, np.uint32)
-    counters[:] = np.uint64(row // (BATCH // width) * 16 + row % 16)
-    nonce, start, word = np.uint64(0), 0, row // 16 % (16 // width) * own
-    while start < len(words):
-        sixteen_blocks(key, counters, nonce, block, 0)
-        n = min(8 if nonce else own, len(words) - start)
-        for i in range(n):
-            low, high = block[32 * (word + i)], block[32 * (word + i) + 16]
-            words[start + i] = np.uint64(low) | np.uint64(high) << np.uint64(32)
-        start += n
-        word = 0
-        nonce = nonce + np.uint64(1) if nonce else np.uint64(EXTRA_NONCE)
-        counters[:] = np.uint64(row)
+    for i in range(len(words)):
+        place = (skipped + i) % (BATCH // 2)
+        if i == 0 or place == 0:
+            sixteen_blocks(key, counters, nonces, block, 0)
+            counters += next_counter
+            nonces += next_nonce
+        lane, at = place // 8, 32 * (place % 8)
+        low, high = block[at + lane], block[at + 16 + lane]
+        words[i] = np.uint64(low) | np.uint64(high) << np.uint64(32)
 
 
 @kernel

@@ -7,7 +7,7 @@ their sum, not their product.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from llvmlite import ir
@@ -17,35 +17,34 @@ from numba.extending import intrinsic
 
 from fastnoise_kernels.cache import kernel_cache
 
-FILLER = types.int64(  # see `call_filler`
+ARGUMENTS = (  # see `call_filler`
     types.CPointer(types.uint32),  # key: 8 words
     types.CPointer(types.uint64),  # law
     types.int64,  # words in the law
     types.int64,  # the first row, or -1: the rows are `ids`
     types.CPointer(types.int64),  # ids
     types.int64,  # how many rows
-    types.CPointer(types.int64),  # noise, written
 )
 
 
 class Filler:
     """A compiled tile filler; `address` compiles it, or loads it from the cache."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, noise: Any, function: Callable[..., Any]) -> None:
         self.function = function
+        self.signature = (*ARGUMENTS, types.CPointer(noise)), types.int64
 
     @cached_property
     def address(self) -> int:
-        compiled = CFunc(
-            self.function, (FILLER.args, FILLER.return_type), {}, {"error_model": "numpy"}
-        )
+        compiled = CFunc(self.function, self.signature, {}, {"error_model": "numpy"})
         compiled._cache = kernel_cache(self.function)
         compiled.compile()
         self._keep_alive = compiled
         return int(compiled.address)
 
 
-filler = Filler
+filler = partial(Filler, types.int64)  # noise of scalars: integers
+vector_filler = partial(Filler, types.float64)  # of vectors: see `vectors`
 
 
 @intrinsic

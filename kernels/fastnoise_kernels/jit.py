@@ -1,7 +1,7 @@
 """The one module that owns numba's options: how kernels compile, and which twin of one runs.
 
-`inner` marks a helper that is compiled into its callers, `kernel` a loop over rows, which is
-compiled twice: once for one thread, once for all.
+`inner` marks a helper that is compiled into its callers (`inlined` insists), `kernel` a loop over
+rows, which is compiled twice: once for one thread, once for all.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from fastnoise_kernels.cache import kernel_cache
 OPTIONS = {"nogil": True, "error_model": "numpy"}
 
 inner = numba.njit(**OPTIONS)
+# A body of a loop that is to be vectorised must be part of it, however long it is.
+inlined = numba.njit(forceinline=True, **OPTIONS)
 
 
 class Kernel:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
 
 LANES = 16
 I16, I32, I64 = (ir.IntType(bits) for bits in (16, 32, 64))
@@ -157,3 +159,44 @@ def transposed(rows: list[Lanes]) -> list[Lanes]:
                     mask = ir.Constant(LANES_32, lanes)
                     rows[at] = Lanes(a.builder, a.builder.shuffle_vector(a.value, b.value, mask))
     return rows
+
+
+@intrinsic
+def wide_vectors(typing: Any) -> Any:
+    """Have this function vectorised as wide as the processor goes, which LLVM shies away from.
+
+    The keystream runs at that width anyway; measured: 0.65 -> 0.44 ns a row of `add_tile`.
+    """
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        # llvmlite knows no attributes with a value, but writes what it finds.
+        set.add(builder.function.attributes, '"prefer-vector-width"="512"')
+        return context.get_dummy_value()
+
+    return types.void(), codegen
+
+
+@intrinsic
+def element(typing: Any, array: Any, index: Any) -> Any:
+    """array[index] of a contiguous array for an index that is never negative.
+
+    numba's own indexing counts negative ones from the end, which keeps loops from vectorising.
+    """
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        return builder.load(builder.gep(data, [arguments[1]]))
+
+    return array.dtype(array, types.int64), codegen
+
+
+@intrinsic
+def put(typing: Any, array: Any, index: Any, value: Any) -> Any:
+    """array[index] = value, likewise."""
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        builder.store(arguments[2], builder.gep(data, [arguments[1]]))
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64, array.dtype), codegen

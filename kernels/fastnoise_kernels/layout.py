@@ -3,8 +3,8 @@
 A law is one read-only array of 64-bit words: a header, then two alias tables. The *head* draws the
 top step or a level; the *digit* says how much further down. Where the head reaches far enough, only
 its last entry is followed by a digit, in levels; for small epsilon every level is, and a digit
-counts laps of the head. An alias table of 2**bits cells is a row of 32-bit cells, packed two to a
-word, and a block of `limbs` words a cell:
+counts laps of the head. Laws of finite support have no digit. An alias table of 2**bits cells is a
+row of 32-bit cells, packed two to a word, and a block of `limbs` words a cell:
 
     cell = leading threshold bits (32 - bits of them) << bits | alias entry
     limb = the 64 threshold bits that follow, most significant first
@@ -12,32 +12,71 @@ word, and a block of `limbs` words a cell:
 A uniform number of `bits` + (32 - bits) + 64 * limbs binary digits picks the cell, then the cell's
 own entry if the rest is below the threshold and the alias entry otherwise. Only a tie in the
 leading digits (a row in 2**(32 - bits)) ever reads a limb.
+
+On a flat level all places are equally likely. On a sloping one, of 2**bits places, place p is kept
+with the product of the *slopes* of its binary digits: slope i, of SLOPE_LIMBS words, is a little
+more than e**-(epsilon of 2**i steps). A place that is not kept is drawn again.
 """
 
 from typing import Final
 
 # Header: what each of the first words means.
 WORDS: Final = 0  # 64-bit words a row: 1 (one 32-bit uniform) or 2 (a digit and a 64-bit uniform)
-STEPS: Final = 1  # the released sensitivity in grid steps; a level is this wide on either side
+STEPS: Final = 1  # a level is so many grid steps wide on either side
 RADIUS: Final = 2  # r: the top step is -(r - 1) .. r - 1
 LIMBS: Final = 3
 DEEPEST: Final = 4  # a level beyond this does not fit 64-bit integers
 HEAD_BITS: Final = 5
-HEAD_LEVELS: Final = 6  # entry 0 is the top step, 1 .. HEAD_LEVELS are levels, the next is beyond
-LAPS: Final = 7  # 1: every level has a digit, in laps of HEAD_LEVELS; beyond is: draw again
+HEAD_LEVELS: Final = 6  # entry 0 is the top step, 1 .. HEAD_LEVELS are levels, others see BEYOND
+BEYOND: Final = 7  # what the entries after HEAD_LEVELS are: TAIL, LAPS or ENDS
 HEAD_CELLS: Final = 8  # where the cells start, in words
 HEAD_THRESHOLDS: Final = 9
 DIGIT_BITS: Final = 10
 DIGIT_LEVELS: Final = 11  # entries 0 .. DIGIT_LEVELS - 1; the next draws again, as much further
 DIGIT_CELLS: Final = 12
 DIGIT_THRESHOLDS: Final = 13
-HEADER: Final = 14
+REST_TOP: Final = 14  # a place whose coin (what is left of its word) is below this needs care,
+REST_SIDE: Final = 15  # on the top step and on a level
+SLOPES: Final = 16  # where the slopes start, in words; 0 if levels are flat
+SLOPE_BITS: Final = 17
+LAST_PLACES: Final = 18  # ENDS: how many places the last level has on either side
+END: Final = 19  # ENDS: the two ends are this far out
+HEADER: Final = 20
 
-# A row's own words come from nonce 0; ties, rejections and restarts read on under these nonces.
+TAIL: Final = 0  # one entry: a digit more levels down
+LAPS: Final = 1  # one entry: draw again; and every level has a digit, in laps of HEAD_LEVELS
+ENDS: Final = 2  # two entries: the last level, which is shorter; the two ends of the support
+
+SLOPE_LIMBS: Final = 4
+
+# A law of vectors has more header. Its layers are drawn with COINS alias tables, one coin of 32 bits
+# each: the layer is the sum of TIMES times the entry, and the last entry of the last of them, LAST,
+# stands for all from there on. How far is then drawn as m + (m + 1 digits), m from one more table.
+DIM: Final = 20
+COINS: Final = 21
+SIZES: Final = 22  # where (steps, radius) of each coordinate start, in words
+NETWORK: Final = 23  # where the pairs of a sorting network start
+PAIRS: Final = 24
+SCALE: Final = 25  # this and the next are float64: scale of the noise in grid steps
+SHAPE: Final = 26  # two constants of the Gamma law of the radius (Marsaglia & Tsang 2000)
+TABLES: Final = 28  # TABLE words for each alias table
+MOST_COINS: Final = 8
+TABLE: Final = 5
+TABLE_BITS: Final = 0
+TABLE_CELLS: Final = 1
+TABLE_THRESHOLDS: Final = 2
+TABLE_TIMES: Final = 3
+TABLE_LAST: Final = 4
+VECTOR_HEADER: Final = TABLES + TABLE * (MOST_COINS + 1)
+
+EPOCH_BITS: Final = 40  # so many rows share a nonce (see `chacha`)
+
+# A row's own words come from the nonce of its epoch; ties, rejections and restarts read on under these nonces.
 EXTRA_NONCE: Final = 1 << 63
 
-# What a kernel writes for noise of 2**62 grid steps or more: the Python layer redraws that row in
-# unbounded integers. At the widest law it serves, scale 2**52, such a row has probability e**-1024.
+# What a kernel writes for noise that 64-bit arithmetic cannot decide: the Python layer redraws that
+# row in unbounded integers. Noise of 2**62 grid steps or more is rarer than e**-1024 at the widest
+# law it serves, scale 2**52; a coin that equals a slope in 64 bits is a row in 2**64.
 DEEP: Final = -(1 << 63)
 DEEP_STEPS: Final = 1 << 62
 EXACT_FLOAT: Final = 1 << 53  # integers below this are floats

@@ -1,11 +1,12 @@
 """The integer staircase: a level from exact tables, then a uniform place on that level.
 
 Level 0 is the top step, the integers -(r - 1) .. r - 1; level k >= 1 is the `steps` integers on
-either side at distance r + (k - 1) * steps and beyond. A level's integers are equally likely.
+either side at distance r + (k - 1) * steps and beyond. On a flat level all integers are equally
+likely, which makes a staircase; sloping levels make the discrete Laplace law.
 
 `draw` is the definition: noise as a function of the words of a row. The tile loops compute the same
 for rows that need no care, and leave the rest (a tie with a threshold, a biased bounded integer, a
-restart: about one row in 4,000) to it.
+restart, a slope that might matter: about one row in 4,000) to it.
 """
 
 import numpy as np
@@ -14,25 +15,35 @@ from numba import carray, types
 from numba.extending import intrinsic
 
 from fastnoise_kernels import lanes
-from fastnoise_kernels.chacha import BATCH, fill_words, fill_words_of, row_words
+from fastnoise_kernels.chacha import fill_words, fill_words_of, row_words, words_room
 from fastnoise_kernels.filler import filler
 from fastnoise_kernels.jit import inner
 from fastnoise_kernels.layout import (
+    BEYOND,
     DEEP,
     DEEPEST,
     DIGIT_BITS,
     DIGIT_CELLS,
     DIGIT_LEVELS,
     DIGIT_THRESHOLDS,
+    END,
+    ENDS,
     EXACT_FLOAT,
     HEAD_BITS,
     HEAD_CELLS,
     HEAD_LEVELS,
     HEAD_THRESHOLDS,
     LAPS,
+    LAST_PLACES,
     LIMBS,
     RADIUS,
+    REST_SIDE,
+    REST_TOP,
+    SLOPE_BITS,
+    SLOPE_LIMBS,
+    SLOPES,
     STEPS,
+    TAIL,
     WORDS,
 )
 
@@ -40,6 +51,8 @@ LOW = np.uint64(0xFFFFFFFF)
 HALF = np.uint64(32)
 ENOUGH_WORDS = 18  # two own words and two blocks of extra ones: more is needed once in 10**9 rows
 OUT_OF_WORDS = -1
+KEPT, DROPPED, UNDECIDED = 1, 0, -1
+SLOPE_ERROR = np.uint64(128)  # a product of 60 slopes of 64 bits is within 2 units a slope
 
 
 @intrinsic
@@ -53,12 +66,6 @@ def product_high(typing, a, b):
         return builder.trunc(high, lanes.I64)
 
     return types.uint64(types.uint64, types.uint64), codegen
-
-
-@inner
-def whole_modulo(width):
-    """2**64 modulo `width`."""
-    return (np.uint64(0) - width) % width
 
 
 @inner
@@ -103,22 +110,22 @@ def draw_digit(coin, law, words, used):
 
 @inner
 def draw_level(law, words, used):
-    laps = law[LAPS] == 1
+    beyond = law[BEYOND]
     coin = words[0] >> HALF
     while True:
         level, used = look_up(coin, law, HEAD_BITS, HEAD_CELLS, HEAD_THRESHOLDS, words, used)
-        last = level > law[HEAD_LEVELS]
+        last = level > law[HEAD_LEVELS] and beyond != ENDS
         if used == OUT_OF_WORDS or not last:
             break
         if used == len(words):
             return level, OUT_OF_WORDS
         coin = words[used] >> HALF
         used += 1
-        if not laps:
+        if beyond == TAIL:
             break
-    if used == OUT_OF_WORDS or not (last or (laps and level > 0)):
+    if used == OUT_OF_WORDS or not (last or (beyond == LAPS and level > 0)):
         return level, used
-    if laps:
+    if beyond == LAPS:
         digit, used = draw_digit(words[0] & LOW, law, words, used)
         if digit > law[DEEPEST] // law[HEAD_LEVELS]:  # the product might not fit
             return law[DEEPEST] + np.uint64(1), used
@@ -128,34 +135,75 @@ def draw_level(law, words, used):
 
 
 @inner
-def draw_place(width, law, words, used):
-    """A uniform integer below `width` (Lemire 2019)."""
+def keep(place, coin, rest, room, law, words, used):
+    """Whether to keep a place: KEPT, DROPPED or UNDECIDED, and how many words have been used.
+
+    Flat levels drop a coin that would be a bias (Lemire 2019), sloping ones a coin, made longer by
+    a word, that is below one less the product of the slopes.
+    """
+    out = place if place < law[STEPS] else place - law[STEPS]
+    if out >= room:
+        return DROPPED, used
+    if coin >= rest:
+        return KEPT, used
+    if law[SLOPES] == 0:
+        return DROPPED, used
+    if used == len(words):
+        return DROPPED, OUT_OF_WORDS
+    coin |= words[used] >> (np.uint64(63) - law[SLOPE_BITS])
+    chance = ~np.uint64(0)
+    for i in range(law[SLOPE_BITS]):
+        if out >> np.uint64(i) & np.uint64(1):
+            chance = product_high(chance, law[law[SLOPES] + np.uint64(SLOPE_LIMBS * i)])
+    if coin >= np.uint64(0) - chance:
+        return KEPT, used + 1
+    missing = ~chance - coin
+    return (DROPPED if missing > SLOPE_ERROR else UNDECIDED), used + 1
+
+
+@inner
+def draw_place(width, rest, room, law, words, used):
+    """A place below `width`, of which either side has `room`; `width` itself if undecided."""
     if law[WORDS] == 1:
         product = (words[0] & LOW) * width
-        if product & LOW >= (np.uint64(1) << HALF) % width:
-            return product >> HALF, used
-    elif words[1] * width >= whole_modulo(width):
-        return product_high(words[1], width), used
-    while used < len(words):
-        word = words[used]
+        place, coin = product >> HALF, product & LOW
+    else:
+        place, coin = product_high(words[1], width), words[1] * width
+    while True:
+        kept, used = keep(place, coin, rest, room, law, words, used)
+        if used == OUT_OF_WORDS or kept == UNDECIDED:
+            return width, used
+        if kept == KEPT:
+            return place, used
+        if used == len(words):
+            return width, OUT_OF_WORDS
+        place, coin = product_high(words[used], width), words[used] * width
+        rest = (np.uint64(0) - width) % width if law[SLOPES] == 0 else rest
         used += 1
-        if word * width >= whole_modulo(width):
-            return product_high(word, width), used
-    return width, OUT_OF_WORDS
 
 
 @inner
 def draw(law, words):
     """The noise that `words` (a row's own, then its extra ones) give, and how many were used.
 
-    OUT_OF_WORDS: the row needs a longer array. Noise beyond 64-bit integers comes back as DEEP.
+    OUT_OF_WORDS: the row needs a longer array. Noise that 64 bits cannot decide comes back as DEEP.
     """
     level, used = draw_level(law, words, np.int64(law[WORDS]))
     if used == OUT_OF_WORDS or level > law[DEEPEST]:
         return np.int64(DEEP), used
-    two = np.uint64(2)
-    width = law[STEPS] * two if level > 0 else law[RADIUS] * two - np.uint64(1)
-    place, used = draw_place(width, law, words, used)
+    two, room = np.uint64(2), law[STEPS]
+    width, rest = law[STEPS] * two, law[REST_SIDE]
+    if level == 0:
+        width, rest = law[RADIUS] * two - np.uint64(1), law[REST_TOP]
+        room = width
+    elif law[BEYOND] == ENDS and level > law[HEAD_LEVELS]:
+        if level > law[HEAD_LEVELS] + np.uint64(1):
+            end = np.int64(law[END])
+            return (end if words[1] >> np.uint64(63) == 0 else -end), used
+        room = law[LAST_PLACES]
+    place, used = draw_place(width, rest, room, law, words, used)
+    if used == OUT_OF_WORDS or place == width:
+        return np.int64(DEEP), used
     return place_on_level(np.int64(level), np.int64(place), law), used
 
 
@@ -180,7 +228,7 @@ def draw_row(key, row, law):
         size *= 2
 
 
-def _pick(builder, cells, coin, bits):
+def pick(builder, cells, coin, bits):
     """`look_up` for sixteen coins: their entries, and a mask of ties."""
     index = coin >> builder.sub(ir.Constant(lanes.I32, 32), bits)
     rest = coin << bits
@@ -195,9 +243,9 @@ def _pick(builder, cells, coin, bits):
 def sixteen_rows(typing, words, offset, cells, digit_cells, sizes, noise, at):
     """`draw` for a group of sixteen rows; the mask that comes back marks those that need care.
 
-    `sizes` of one-word rows: head bits, head levels, steps, radius, and what a whole range leaves
-    modulo the width of the top step and of a level, the measure of bias in a bounded integer
-    (Lemire 2019). Two-word rows: also digit bits, its restart, levels a digit, deepest level.
+    `sizes` of one-word rows: head bits, head levels, steps, radius, and below what a coin needs
+    care on the top step and on a level. Two-word rows: also digit bits, its restart, levels a
+    digit, deepest level.
     """
     one_word = len(sizes) == 6
 
@@ -223,7 +271,7 @@ def sixteen_rows(typing, words, offset, cells, digit_cells, sizes, noise, at):
             return builder.and_(value, ir.Constant(lanes.I64, 0xFFFFFFFF)) if one_word else value
 
         steps, radius, one = fitting(size(2)), fitting(size(3)), ir.Constant(lanes.I64, 1)
-        entry, careful = _pick(builder, data(2), word(1), short(0))
+        entry, careful = pick(builder, data(2), word(1), short(0))
         careful |= entry > short(1)
         is_top = entry.equals(0)
         top_width = builder.sub(builder.shl(radius, one), one)
@@ -238,7 +286,7 @@ def sixteen_rows(typing, words, offset, cells, digit_cells, sizes, noise, at):
             uniform = word(2).widened() | word(3).widened() << 32
             place = uniform.high_product(width)
             careful |= uniform * width < rest
-            digit, tie = _pick(builder, data(3), word(0), short(6))
+            digit, tie = pick(builder, data(3), word(0), short(6))
             below += digit.widened() * size(8)
             careful |= tie | digit.equals(short(7)) | ~(is_top | (below < size(9)))
         outer = below * steps + radius + place
@@ -279,27 +327,31 @@ def all_groups(words, group_words, cells, digit_cells, sizes, noise, careful):
 
 @inner
 def one_word_rows(law, words, noise, careful):
-    steps, radius = law[STEPS], law[RADIUS]
-    rest_top = (np.uint64(1) << HALF) % (radius * np.uint64(2) - np.uint64(1))
-    rest_side = (np.uint64(1) << HALF) % (steps * np.uint64(2))
-    sizes = (law[HEAD_BITS], law[HEAD_LEVELS], steps, radius, rest_top, rest_side)
+    sizes = (
+        law[HEAD_BITS],
+        law[HEAD_LEVELS],
+        law[STEPS],
+        law[RADIUS],
+        law[REST_TOP],
+        law[REST_SIDE],
+    )
     cells = table_cells(law, HEAD_CELLS)
     return all_groups(words, 32, cells, cells, sizes, noise, careful)
 
 
 @inner
 def two_word_rows(law, words, noise, careful):
-    steps, radius = law[STEPS], law[RADIUS]
+    laps = law[BEYOND] == LAPS
     sizes = (
         law[HEAD_BITS],
         law[HEAD_LEVELS],
-        steps,
-        radius,
-        whole_modulo(radius * np.uint64(2) - np.uint64(1)),
-        whole_modulo(steps * np.uint64(2)),
+        law[STEPS],
+        law[RADIUS],
+        law[REST_TOP],
+        law[REST_SIDE],
         law[DIGIT_BITS],
-        law[DIGIT_LEVELS] if law[LAPS] else LOW,
-        law[HEAD_LEVELS] * law[LAPS],
+        law[DIGIT_LEVELS] if laps else LOW,
+        law[HEAD_LEVELS] if laps else np.uint64(0),
         law[DEEPEST],
     )
     cells, digit_cells = table_cells(law, HEAD_CELLS), table_cells(law, DIGIT_CELLS)
@@ -319,19 +371,19 @@ def widest(noise):
 def fill_staircase(key_at, law_at, law_size, first, ids_at, n, noise_at):
     key, law, ids = carray(key_at, 8), carray(law_at, law_size), carray(ids_at, n)
     width = 2 * np.int64(law[WORDS])
-    words = np.empty((n + 2 * BATCH) * width, np.uint32)
+    words = np.empty(words_room(n, width), np.uint32)
     if first < 0:
-        lead = 0
+        lead, start = 0, 0
         fill_words_of(key, ids, width, words)
     else:
-        lead = fill_words(key, first, n, width, words)
+        lead, start = first % 16, fill_words(key, first, n, width, words)
     total = lead + n
     noise = carray(noise_at, total + 16)
     careful = np.empty((total + 15) // 16, np.uint32)
     if width == 2:
-        some = one_word_rows(law, words, noise, careful)
+        some = one_word_rows(law, words[start:], noise, careful)
     else:
-        some = two_word_rows(law, words, noise, careful)
+        some = two_word_rows(law, words[start:], noise, careful)
     if some:
         redraw(careful, key, law, first, ids, lead, total, noise)
     # Sixteen lanes of one-word rows reach 2**43 at most: 2,046 levels of 2**31 steps.

@@ -1,0 +1,177 @@
+"""Vector noise the slow and obvious way: plain Python on the same words and the same tables.
+
+What kernels draw is checked against this, bit for bit; and the rare row that 64-bit arithmetic
+cannot decide is drawn by it for real.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from fractions import Fraction
+from math import floor, frexp, sqrt
+
+from fastnoise_kernels import layout
+from fastnoise_kernels.elementary import COSINE, HALF_PI, LN2_HIGH, LN2_LOW, LOGARITHM, SINE
+
+from fastnoise.reader import MASK_32, Table, bounded, restarted_digit, row_words
+from fastnoise.tables import Law
+
+ROOT_HALF = struct.unpack("<d", (0x3FE6A09E667F3BCD).to_bytes(8, "little"))[0]
+
+
+class LayerReader:
+    """Draws a layer, and leaves to its subclasses what is uniform on it."""
+
+    def __init__(self, law: Law) -> None:
+        header = [int(word) for word in law[: layout.VECTOR_HEADER]]
+        self.own, self.dim, coins = header[layout.WORDS], header[layout.DIM], header[layout.COINS]
+        tables = [self._table(law, layout.TABLES + layout.TABLE * i) for i in range(coins + 1)]
+        self.coins, self.tail = tables[:-1], tables[-1]
+        heads = [layout.TABLES + layout.TABLE * i for i in range(coins)]
+        self.times = [header[head + layout.TABLE_TIMES] for head in heads]
+        self.last = header[heads[-1] + layout.TABLE_LAST]
+        self.digit, self.digits = Table.digit(law), header[layout.DIGIT_LEVELS]
+        start = header[layout.SIZES]
+        sizes = [int(word) for word in law[start : start + 2 * self.dim]]
+        self.steps, self.radii = sizes[::2], sizes[1::2]
+
+    @staticmethod
+    def _table(law: Law, at: int) -> Table:
+        return Table(
+            law, at + layout.TABLE_BITS, at + layout.TABLE_CELLS, at + layout.TABLE_THRESHOLDS
+        )
+
+    def noise(self, key: bytes, row: int) -> list[int]:
+        return self.draw(row_words(key, row, self.own))
+
+    def draw(self, words: Iterator[int]) -> list[int]:
+        own = [next(words) for _ in range(self.own)]
+        layer = self.layer(own, words)
+        return self.place(layer, own[(len(self.coins) + 1) // 2 :], words)
+
+    def layer(self, own: list[int], words: Iterator[int]) -> int:
+        halves = [half for word in own for half in (word & MASK_32, word >> 32)]
+        entries = [coin.pick(half, words) for coin, half in zip(self.coins, halves, strict=False)]
+        layer = sum(times * entry for times, entry in zip(self.times, entries, strict=True))
+        if entries[-1] != self.last:
+            return layer
+        more = self.tail.pick(next(words) >> 32, words)
+        for _ in range(more + 1):
+            more += restarted_digit(self.digit, self.digits, next(words) >> 32, words)
+        return layer + self.times[-1] * more
+
+    def place(self, layer: int, own: list[int], words: Iterator[int]) -> list[int]:
+        raise NotImplementedError
+
+
+class BoxReader(LayerReader):
+    """Uniform on a box."""
+
+    def place(self, layer: int, own: list[int], words: Iterator[int]) -> list[int]:
+        halves = [r + layer * n for r, n in zip(self.radii, self.steps, strict=True)]
+        pairs = zip(halves, own, strict=True)
+        return [bounded(2 * half - 1, word, 64, words) - (half - 1) for half, word in pairs]
+
+
+class BallReader(LayerReader):
+    """Uniform on an l1 ball."""
+
+    def place(self, layer: int, own: list[int], words: Iterator[int]) -> list[int]:
+        most = self.radii[0] - 1 + layer * self.steps[0] + self.dim
+        given = iter(own)
+        while True:
+            drawn = [bounded(2 * most, word, 64, words) for word in given]
+            signs = [place // most for place in drawn]
+            places = sorted(place % most for place in drawn)
+            sizes = [b - a - 1 for a, b in zip([-1, *places], places, strict=False)]
+            if all(size >= sign for size, sign in zip(sizes, signs, strict=True)):
+                return [-s if sign else s for s, sign in zip(sizes, signs, strict=True)]
+            given = (next(words) for _ in range(self.dim))
+
+
+class L2Reader:
+    """The l2 Laplace law, in the kernels' own float arithmetic."""
+
+    def __init__(self, law: Law) -> None:
+        self.own, self.dim = int(law[layout.WORDS]), int(law[layout.DIM])
+        floats = law[layout.SCALE : layout.SHAPE + 2].tobytes()
+        self.scale, self.shape, self.spread = struct.unpack("=3d", floats)
+
+    def noise(self, key: bytes, row: int) -> list[int]:
+        return [floor(value + 0.5) for value in self.draw(row_words(key, row, self.own))]
+
+    def draw(self, words: Iterator[int]) -> list[float]:
+        own = [next(words) for _ in range(self.own)]
+        if self.dim == 2:
+            cosine, sine = turned(own[0])
+            radius = -self.scale * logarithm(unit(own[1]) * unit(own[2]))
+            return [radius * cosine, radius * sine]
+        if self.dim == 3:
+            z = 2.0 * unit(own[0]) - 1.0
+            cosine, sine = turned(own[1])
+            radius = -self.scale * logarithm(unit(own[2]) * unit(own[3]) * unit(own[4]))
+            across = radius * sqrt((1.0 - z) * (1.0 + z))
+            return [across * cosine, across * sine, radius * z]
+        radius = self._radius(own[:3], words)
+        pairs = zip(own[3::2], own[4::2], strict=True)
+        values = [value * radius for size, angle in pairs for value in normals(size, angle)]
+        return values[: self.dim]
+
+    def _radius(self, own: list[int], words: Iterator[int]) -> float:
+        while True:
+            x = normals(own[0], own[1])[0]
+            root = 1.0 + self.spread * x
+            cube = root * root * root
+            if root > 0.0:
+                limit = 0.5 * x * x + self.shape - self.shape * cube + self.shape * logarithm(cube)
+                if logarithm(unit(own[2])) < limit:
+                    return sqrt(2.0 * self.shape * cube) * self.scale
+            own = [next(words) for _ in range(3)]
+
+
+def unit(word: int) -> float:
+    return (word >> 12) / 2.0**52 + 2.0**-53
+
+
+def logarithm(x: float) -> float:
+    fraction, exponent = frexp(x)
+    if fraction < ROOT_HALF:
+        fraction, exponent = 2.0 * fraction, exponent - 1
+    f, e = fraction - 1.0, float(exponent)
+    s = f / (2.0 + f)
+    z = s * s
+    rest = fma(s * z, _polynomial(LOGARITHM, z), e * LN2_LOW)
+    return fma(e, LN2_HIGH, fma(2.0, s, rest))
+
+
+def turned(word: int) -> tuple[float, float]:
+    """Cosine and sine."""
+    f = (((word << 2) % (1 << 64) >> 12) / 2.0**52 - 0.5) + 2.0**-53
+    y = f * f
+    sine = fma(f, HALF_PI, f * (y * _polynomial(SINE, y)))
+    cosine = fma(y, _polynomial(COSINE, y), 1.0)
+    quarter = word >> 62
+    a, b = (-sine, cosine) if quarter % 2 else (cosine, sine)
+    return (-a, -b) if quarter >= 2 else (a, b)
+
+
+def normals(size: int, angle: int) -> tuple[float, float]:
+    cosine, sine = turned(angle)
+    radius = sqrt(-2.0 * logarithm(unit(size)))
+    return radius * cosine, radius * sine
+
+
+def fma(a: float, b: float, c: float) -> float:
+    """a * b + c, rounded once."""
+    return float(Fraction(a) * Fraction(b) + Fraction(c))
+
+
+def _polynomial(coefficients: tuple[float, ...], x: float) -> float:
+    value = coefficients[-1]
+    for coefficient in reversed(coefficients[:-1]):
+        value = fma(value, x, coefficient)
+    return value
+
+
+READERS = {"box_staircase": BoxReader, "l1_staircase": BallReader, "l2_laplace": L2Reader}

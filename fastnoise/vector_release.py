@@ -1,0 +1,204 @@
+"""What is released of vectors: a grid, a law on it, the sensitivity that covers both (spec 12).
+
+Balls of integers, in l1 or coordinate by coordinate, make staircases that are exact. The l2 noise is
+real noise rounded to the grid, which any ratio of densities survives.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from decimal import Decimal
+from fractions import Fraction
+from functools import lru_cache
+from math import ceil, comb, frexp, inf, isqrt, ldexp, log, nextafter, prod, sqrt
+
+import numpy as np
+from fastnoise_kernels import layout
+
+from fastnoise.design.moments import geometric_mean, power_means, precise
+from fastnoise.layer_tables import layer_law
+from fastnoise.release import (
+    LEAST_EPSILON,
+    MEAN_BITS,
+    STEPS_BITS,
+    WIDENED_BITS,
+    Release,
+    laplace_release,
+    power_grid,
+    refuse_small,
+    staircase_release,
+    steps_across,
+)
+from fastnoise.tables import LARGEST_EPSILON, Law
+from fastnoise.validation import refusal
+
+NOISE_BITS = 50  # noise of many sensitivities stays below 2**53, where floats have no gaps
+FLOAT_BITS = 53
+TEXTBOOK_BITS = 10  # how much finer the noise of grid=None is, at least where it fits
+
+
+def vector_release(filler: str, law: Law, grids: Sequence[float], snapped: bool) -> Release:
+    array = np.array(grids)
+    array.flags.writeable = False
+    return Release(filler, law, grids[0], snapped, dim=len(grids), grids=array)
+
+
+# --- l2 -------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=256)
+def l2_grid(epsilon: float, dim: int, sensitivity: float, users: int) -> float:
+    """Fine beside the sensitivity shared by so many users, and beside a coordinate of the noise."""
+    spread = ((users * users * dim - 1).bit_length() + 1) // 2  # of users * sqrt(dim)
+    wanted = max(STEPS_BITS, WIDENED_BITS + spread, MEAN_BITS + frexp(epsilon)[1])
+    return power_grid(sensitivity, min(wanted, _finest_l2_bits(epsilon, dim)))
+
+
+def l2_sensitivity(dim: int, sensitivity: float, users: int, grid: float) -> float:
+    """At least sensitivity + users * sqrt(dim) * grid."""
+    root = Fraction(isqrt(dim << 100) + 1, 1 << 50)
+    return _float_above(Fraction(sensitivity) + users * root * Fraction(grid))
+
+
+@lru_cache(maxsize=64)
+def l2_release(
+    epsilon: float, dim: int, sensitivity: float, users: int, grid: float | None
+) -> Release:
+    """The l2 Laplace law; on the line, and for users on the line, the exact Laplace law."""
+    if dim == 1:
+        return laplace_release(epsilon, sensitivity, grid, users)
+    if grid is None:
+        wide, unit = sensitivity, power_grid(sensitivity, _finest_l2_bits(epsilon, dim))
+    else:
+        wide, unit = l2_sensitivity(dim, sensitivity, users, grid), grid
+    scale = _float_above(Fraction(wide) / Fraction(epsilon) / Fraction(unit))
+    if scale > ldexp(1 / _largest_coordinate(dim), FLOAT_BITS):
+        raise ValueError(refusal("grid", grid, "coarse enough for noise of less than 2**53 steps"))
+    return vector_release("l2_laplace", _l2_law(dim, scale), [unit] * dim, grid is not None)
+
+
+def _l2_law(dim: int, scale: float) -> Law:
+    law = np.zeros(layout.VECTOR_HEADER, np.uint64)
+    law[layout.WORDS] = {2: 3, 3: 5}.get(dim, 3 + dim + dim % 2)
+    law[layout.DIM] = dim
+    shape = _shape(dim)
+    law[layout.SCALE] = _float_word(scale)
+    law[layout.SHAPE : layout.SHAPE + 2] = _float_word(shape), _float_word(1 / sqrt(9 * shape))
+    law.flags.writeable = False
+    return law
+
+
+def _shape(dim: int) -> float:
+    """chi of dim + 1 degrees is the root of twice a Gamma((dim + 1) / 2) variable."""
+    return (dim + 1) / 2 - 1 / 3
+
+
+def _finest_l2_bits(epsilon: float, dim: int) -> int:
+    refuse_small(epsilon)
+    return FLOAT_BITS - 2 - frexp(_largest_coordinate(dim) / epsilon)[1]
+
+
+def _largest_coordinate(dim: int) -> float:
+    """Of noise of scale 1: uniforms are at least 2**-53."""
+    longest = FLOAT_BITS * log(2)  # minus the logarithm of one
+    if dim <= 3:
+        return dim * longest
+    shape, normal = _shape(dim), sqrt(2 * longest)
+    return sqrt(2 * shape) * (1 + normal / sqrt(9 * shape)) ** 1.5 * normal
+
+
+# --- staircases -----------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=256)
+def l1_staircase_grid(epsilon: float, dim: int, sensitivity: float, gamma: float) -> float:
+    """Fine beside the sensitivity shared by all coordinates, and beside the mean of one."""
+    return power_grid(sensitivity, _staircase_bits(epsilon, dim, gamma, dim))
+
+
+@lru_cache(maxsize=16)  # up to 4 MB each
+def l1_staircase_release(
+    epsilon: float, dim: int, sensitivity: float, gamma: float, grid: float | None
+) -> Release:
+    if dim == 1:
+        return staircase_release(epsilon, sensitivity, gamma, grid)
+    if grid is None:
+        unit = _finer(epsilon, dim, l1_staircase_grid(epsilon, dim, sensitivity, gamma), sensitivity)
+        steps = ceil(Fraction(sensitivity) / Fraction(unit))
+    else:
+        steps, unit = steps_across(epsilon, sensitivity, grid, dim), grid
+    radius = max(1, round(Fraction(gamma or 1.0) * steps))
+    points = [l1_points(dim, radius - 1 + k * steps) for k in range(dim + 1)]
+    law = layer_law(min(epsilon, LARGEST_EPSILON), points, [steps], [radius])
+    return vector_release("l1_staircase", law, [unit] * dim, grid is not None)
+
+
+def l1_points(dim: int, radius: int) -> int:
+    """How many integer vectors have |n_1| + .. + |n_dim| <= radius."""
+    return sum((comb(dim, j) * comb(radius, j)) << j for j in range(dim + 1))
+
+
+@lru_cache(maxsize=256)
+def box_staircase_grids(
+    epsilon: float, widths: tuple[float, ...], core: tuple[float, ...]
+) -> tuple[float, ...]:
+    """For each coordinate: fine beside its width and the mean of its noise."""
+    dim = len(widths)
+    shares = [min(z / s, 1.0) for z, s in zip(core, widths, strict=True)]
+    bits = _staircase_bits(epsilon, dim, min(shares), 1)
+    return tuple(power_grid(width, bits) for width in widths)
+
+
+@lru_cache(maxsize=16)
+def box_staircase_release(
+    epsilon: float,
+    widths: tuple[float, ...],
+    core: tuple[float, ...],
+    grids: tuple[float, ...] | None,
+) -> Release:
+    dim, units = len(widths), grids
+    if units is None:
+        pairs = zip(box_staircase_grids(epsilon, widths, core), widths, strict=True)
+        units = tuple(_finer(epsilon, dim, grid, width) for grid, width in pairs)
+    steps = [steps_across(epsilon, s, unit) for s, unit in zip(widths, units, strict=True)]
+    shares = [Fraction(z) / Fraction(s) for z, s in zip(core, widths, strict=True)]
+    radii = [max(1, round(share * n)) for share, n in zip(shares, steps, strict=True)]
+    points = [
+        prod(2 * (r + k * n) - 1 for r, n in zip(radii, steps, strict=True))
+        for k in range(dim + 1)
+    ]
+    law = layer_law(min(epsilon, LARGEST_EPSILON), points, steps, radii)
+    return vector_release("box_staircase", law, units, grids is not None)
+
+
+def _staircase_bits(epsilon: float, dim: int, gamma: float, changed: int) -> int:
+    """Grid steps a sensitivity, as a power of two; in decimal: the same on every machine."""
+    with precise(max(epsilon, LEAST_EPSILON)) as exact:
+        means = power_means(geometric_mean(exact), Decimal(gamma or 1.0), dim + 1)
+        mean = float(max(means[dim + 1] / means[dim] / (dim + 1), Decimal("1e-300")))
+    wanted = max(STEPS_BITS, WIDENED_BITS + (changed - 1).bit_length(), MEAN_BITS - frexp(mean)[1] + 1)
+    return min(wanted, _finest_staircase_bits(epsilon, dim))
+
+
+def _finest_staircase_bits(epsilon: float, dim: int) -> int:
+    """A typical layer, dim / epsilon, times the steps of one is within NOISE_BITS."""
+    refuse_small(epsilon)
+    return NOISE_BITS - max(0, frexp(dim / epsilon)[1])
+
+
+def _finer(epsilon: float, dim: int, grid: float, sensitivity: float) -> float:
+    bits = frexp(sensitivity)[1] - frexp(grid)[1]
+    return ldexp(grid, -max(0, min(TEXTBOOK_BITS, _finest_staircase_bits(epsilon, dim) - bits)))
+
+
+# --- floats ---------------------------------------------------------------------------------------
+
+
+def _float_above(value: Fraction) -> float:
+    nearest = float(value)
+    return nearest if Fraction(nearest) >= value else nextafter(nearest, inf)
+
+
+def _float_word(value: float) -> int:
+    return int.from_bytes(struct.pack("<d", value), "little")

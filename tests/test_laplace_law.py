@@ -1,0 +1,377 @@
+"""Is the ideal Laplace law right: density, quantiles, moments, costs and privacy curves?
+
+Against the reference rows, against mpmath from the definitions, and against what the theorems say.
+"""
+
+import itertools
+import math
+
+import mpmath as mp
+import numpy as np
+import pytest
+from reference import BAD_COSTS, ROWS, near
+
+import fastnoise as fn
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+EPSILONS = (1e-8, 1e-6, 1e-4, 0.1, 1.0, 5.0, 20.0, 50.0, 100.0)
+ULP = 2.0**-52
+
+
+@pytest.fixture(autouse=True)
+def _digits():
+    with mp.workdps(50):
+        yield
+
+
+def exact_scale(law):
+    return mp.mpf(law.sensitivity) / mp.mpf(law.epsilon)
+
+
+def exact_pdf(law, x):
+    return mp.exp(-abs(mp.mpf(x)) / exact_scale(law)) / (2 * exact_scale(law))
+
+
+def exact_cdf(law, x):
+    half = mp.exp(-abs(mp.mpf(x)) / exact_scale(law)) / 2
+    return half if x < 0 else 1 - half
+
+
+def exact_moment(law, m):
+    return exact_scale(law) ** mp.mpf(m) * mp.gamma(mp.mpf(m) + 1)
+
+
+def relative_error(got, exact):
+    return float(abs(mp.mpf(float(got)) - exact) / abs(exact))
+
+
+# --- the reference rows ---------------------------------------------------------------------------
+
+
+def row_law(p):
+    return fn.Laplace(p["eps"], p.get("Delta", 1.0))
+
+
+HANDLERS = {
+    ("laplace", "pdf"): lambda p: row_law(p).pdf(p["x"]),
+    ("laplace", "cdf"): lambda p: row_law(p).cdf(p["x"]),
+    ("laplace", "ppf"): lambda p: row_law(p).ppf(p["p"]),
+    ("laplace", "absmoment"): lambda p: row_law(p).moment(p["m"]),
+    ("laplace", "delta_of_eps"): lambda p: row_law(p).delta_at(p["eps_prime"]),
+    ("tradeoff_laplace", "P_MD"): lambda p: row_law(p).tradeoff(p["P_FA"]),
+}
+
+
+def test_laplace__reference_rows():
+    rows = [row for row in ROWS if row["mechanism"] in ("laplace", "tradeoff_laplace")]
+    assert len(rows) == 87
+    assert {(row["mechanism"], row["quantity"]) for row in rows} == set(HANDLERS)
+    for row in rows:
+        value = HANDLERS[row["mechanism"], row["quantity"]](row["params"])
+        assert value == near(row["value"], 1e-12), row
+
+
+# --- mpmath, from the definitions -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sensitivity", [1.0, 0.3, 1e-200, 1e200])
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_laplace__density_and_tails_against_mpmath(epsilon, sensitivity):
+    law = fn.Laplace(epsilon, sensitivity)
+    rng = np.random.default_rng(30)
+    x = (
+        rng.uniform(0.0, 3.0, 4),
+        rng.exponential(1.0, 4) / epsilon,
+        rng.uniform(0, 700, 6) / epsilon,
+    )
+    x = np.concatenate([*x, [0.0, 1e-12, 1.0]]) * sensitivity
+    x = np.concatenate([x, -x])
+    for point, pdf, cdf, sf, logpdf in zip(
+        x.tolist(), law.pdf(x), law.cdf(x), law.sf(x), law.logpdf(x), strict=True
+    ):
+        density = exact_pdf(law, point)
+        if density > 1e-300:  # a subnormal float has no 16 digits
+            assert relative_error(pdf, density) < 3e-13
+        assert relative_error(cdf, exact_cdf(law, point)) < 3e-13
+        assert relative_error(sf, exact_cdf(law, -point)) < 3e-13
+        assert abs(logpdf - mp.log(density)) < 1e-15 * (2.0 + abs(logpdf) + abs(law.logpdf(0.0)))
+
+
+@pytest.mark.parametrize("sensitivity", [1.0, 0.3, 1e-200, 1e200])
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_laplace__quantiles_against_mpmath(epsilon, sensitivity):
+    law = fn.Laplace(epsilon, sensitivity)
+    rng = np.random.default_rng(31)
+    p = np.concatenate([rng.uniform(0, 0.5, 6), 10 ** rng.uniform(-300, -1, 6), [0.5 - 1e-12]])
+    for tail, lower, upper in zip(p.tolist(), law.ppf(p), law.isf(p), strict=True):
+        radius = -exact_scale(law) * mp.log(2 * mp.mpf(tail))
+        assert relative_error(-lower, radius) < 1e-15
+        assert relative_error(upper, radius) < 1e-15
+    inside = np.concatenate([rng.uniform(0, 1, 6), 10 ** rng.uniform(-300, -1, 6)])
+    low, high = law.interval(inside)
+    np.testing.assert_array_equal(low, -high)
+    for confidence, radius in zip(inside.tolist(), high, strict=True):
+        exact = -exact_scale(law) * mp.log1p(-mp.mpf(confidence))
+        assert radius == near(float(exact), 1e-15)
+
+
+@pytest.mark.parametrize("sensitivity", [1.0, 0.3, 40.0])
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_laplace__moments_against_mpmath(epsilon, sensitivity):
+    law = fn.Laplace(epsilon, sensitivity)
+    for m in (0, 1, 2, 3, 7, 20):
+        assert law.moment(m) == float(exact_moment(law, m))
+    for m in (1e-9, 0.5, 1.5, 2.5, 20.25):
+        assert law.moment(m) == near(float(exact_moment(law, m)), 1e-14)
+    assert law.mean() == 0.0
+    assert law.var() == law.moment(2) == law.expected_cost("l2") == law.expected_cost(np.int64(2))
+    assert law.std() == math.sqrt(law.var())
+    assert law.scale == sensitivity / epsilon
+    assert law.expected_cost("l1") == law.expected_cost(1) == law.moment(1)
+
+
+def test_laplace__highest_moments():
+    law = fn.Laplace(100.0, 0.5)
+    for m in (99.5, 170.0, 200):
+        assert law.moment(m) == near(float(exact_moment(law, m)), 1e-13)
+    assert fn.Laplace(1e-8).moment(200) == fn.Laplace(1e-8).moment(60.5) == math.inf
+    assert fn.Laplace(1e8).moment(60.5) == 0.0
+    assert fn.Laplace(1.0).moment(171) == math.inf
+    assert fn.Laplace(1e6).moment(200) == 0.0
+
+
+# --- what the theorems say ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_laplace__quantile_inverts_cdf(epsilon):
+    law = fn.Laplace(epsilon, 2.0)
+    z = np.array([1e-9, 0.1, 0.5, 1.0, 3.0, 30.0, 600.0])
+    x = z * law.scale
+    allowed = 4.0 * ULP * (1.0 + 1.0 / z) * x  # a rounding of the cdf at 0 is one of 1/2
+    assert np.all(np.abs(law.ppf(law.cdf(-x)) + x) <= allowed)
+    assert np.all(np.abs(law.isf(law.sf(x)) - x) <= allowed)
+    np.testing.assert_allclose(law.cdf(x) + law.cdf(-x), 1.0, rtol=ULP)
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 20.0])
+def test_laplace__density_ratio_is_lipschitz(epsilon):
+    law = fn.Laplace(epsilon, 2.0)
+    rng = np.random.default_rng(32)
+    x, shift = rng.laplace(0.0, law.scale, 200), rng.uniform(-6.0, 6.0, 200)
+    ratio = np.abs(law.logpdf(x) - law.logpdf(x + shift))
+    assert np.all(ratio <= law.privacy.lipschitz * np.abs(shift) + 1e-13 * (1.0 + epsilon))
+    assert law.privacy.lipschitz == epsilon / 2.0
+    assert law.privacy.at(5.0) == near(2.5 * epsilon, 1e-15)
+
+
+def test_laplace__parameters():
+    law = fn.Laplace(epsilon=0.5, sensitivity=2)
+    assert law == fn.Laplace(0.5, 2.0)
+    assert hash(law) == hash(fn.Laplace(0.5, 2.0))
+    assert repr(law) == "Laplace(epsilon=0.5, sensitivity=2.0)"
+    assert fn.Laplace(1.0).sensitivity == 1.0
+    assert law.delta == 0.0
+    assert law.privacy == fn.Privacy(0.5, 0.0, "l1", 2.0, 0.25)
+    with pytest.raises(AttributeError):
+        law.epsilon = 1.0
+
+
+@pytest.mark.parametrize("bad", [0, -1.0, math.inf, math.nan, "1", True, None, 1j, 10**400])
+@pytest.mark.parametrize("name", ["epsilon", "sensitivity"])
+def test_laplace__bad_parameter_is_named(name, bad):
+    with pytest.raises((ValueError, TypeError), match=f"{name} must be a positive finite number"):
+        fn.Laplace(**{"epsilon": 1.0, "sensitivity": 1.0, name: bad})
+
+
+# --- callable costs -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("epsilon", [1e-8, 1e-3, 0.7, 20.0, 100.0])
+def test_laplace__callable_cost(epsilon):
+    law, e = fn.Laplace(epsilon, 0.3), mp.mpf(epsilon)
+    for m in (0.1, 1, 2.5, 8):
+        by_integral = law.expected_cost(lambda x, m=m: (x / 0.3) ** m)
+        assert by_integral == near(float(mp.gamma(mp.mpf(m) + 1) / e ** mp.mpf(m)), 1e-13)
+    logarithm = float(mp.exp(e) * mp.e1(e))
+    assert law.expected_cost(lambda x: np.log1p(x / 0.3)) == near(logarithm, 1e-13)
+    assert law.expected_cost(lambda x: math.log1p(x / 0.3)) == near(logarithm, 1e-13)
+    assert law.expected_cost(lambda x: min(x / 0.3, 1.0)) == near(float(-mp.expm1(-e) / e), 1e-13)
+    assert law.expected_cost(lambda x: 7.0) == 7.0
+
+
+def test_laplace__jumps_of_a_cost_are_found():
+    """Wherever they are: the nodes of a quadrature rule leave gaps, most of all near its ends."""
+    rng = np.random.default_rng(33)
+    edges = [k / 8 + d for k in range(1, 20) for d in (0.0, 1e-3, -1e-3, 1e-7, -1e-7, -1e-11)]
+    for z in (*edges, *rng.exponential(1.0, 40), 1e-9, 100.0):
+        law = fn.Laplace(1.0)
+        assert law.expected_cost(lambda x, z=z: x > z) == near(math.exp(-z), 1e-12)
+    for epsilon in (0.003, 0.01, 0.05, 0.3, 2.0):
+        ceiling = fn.Laplace(epsilon).expected_cost(np.ceil)
+        assert ceiling == near(-1.0 / math.expm1(-epsilon), 2e-12)
+
+
+def test_laplace__cost_that_starts_far_out():
+    late = fn.Laplace(2.0).expected_cost(lambda x: max(0.0, x - 50.0))
+    assert late == near(0.5 * math.exp(-100.0), 1e-12)
+
+
+@pytest.mark.parametrize(
+    ("cost", "words"),
+    [
+        (np.cosh, "growing slower"),
+        (math.exp, "growing slower"),
+        (lambda x: math.exp(x * x), "finite"),
+        (lambda x: math.nan, "finite"),
+        (np.log, "finite"),
+        (lambda x: -abs(x), "non-decreasing"),
+        (np.sin, "non-decreasing"),
+        (lambda x: np.abs(x) + 1e-6 * np.cos(1e9 * x), "smooth|non-decreasing"),
+    ],
+)
+def test_laplace__impossible_cost_is_refused(cost, words):
+    with pytest.raises(ValueError, match=f"cost.* must be .*({words}).*, not"):
+        fn.Laplace(1.0).expected_cost(cost)
+
+
+# --- the attacker ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.02, 0.7, 2.0])
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_laplace__tradeoff_is_a_threshold_test(epsilon, shift):
+    """The likelihood ratio is monotone: alarm above t, where P(X > t) = p; miss at X + T <= t."""
+    law = fn.Laplace(epsilon, 2.0)
+    rng = np.random.default_rng(34)
+    p = np.concatenate([rng.uniform(0.0, 1.0, 10), 10 ** rng.uniform(-120, -1, 10), [0.5, 1e-300]])
+    p = np.concatenate([p, 0.5 * math.exp(-0.5 * epsilon * shift) * np.array([0.6, 0.99, 1.01])])
+    for alarm, missed in zip(p.tolist(), law.tradeoff(p, shift=shift), strict=True):
+        tail = mp.mpf(alarm)
+        t = -mp.log(2 * tail) if tail < 0.5 else mp.log(2 * (1 - tail))
+        t -= mp.mpf(epsilon) * mp.mpf(shift) / 2
+        exact = mp.exp(t) / 2 if t < 0 else 1 - mp.exp(-t) / 2
+        assert missed == near(float(exact), 1e-13)
+
+
+@pytest.mark.parametrize("epsilon", [*EPSILONS, 800.0, 1300.0])
+def test_laplace__tradeoff_shape(epsilon):
+    law = fn.Laplace(epsilon, 2.0)
+    x = np.linspace(0.0, 1.0, 501)
+    curve = law.tradeoff(x)
+    assert curve[0] == 1.0
+    assert curve[-1] == 0.0
+    assert np.all(np.diff(curve) <= 0.0)
+    assert np.all(np.diff(curve, 2) >= -1e-15)
+    np.testing.assert_array_equal(curve, law.tradeoff(x, shift=2.0))
+    np.testing.assert_allclose(law.tradeoff(x, shift=0.0), 1.0 - x, rtol=1e-15)
+    if epsilon < 700.0:
+        region = np.maximum(1.0 - math.exp(epsilon) * x, math.exp(-epsilon) * (1.0 - x))
+        assert np.all(curve >= region * (1.0 - 1e-15))
+
+
+def test_laplace__tradeoff_of_a_huge_epsilon():
+    """e^-800 is no float, but e^-800 / (4 p) is one."""
+    exact = mp.exp(-800) / (4 * mp.mpf(1e-200))
+    assert fn.Laplace(800.0).tradeoff(1e-200) == near(float(exact), 1e-12)
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_laplace__delta_is_what_the_tradeoff_leaves(epsilon):
+    law = fn.Laplace(epsilon, 2.0)
+    shares = np.array([0.0, 0.2, 0.7, 0.999999, 1.0, 1.5, math.inf])
+    for share, delta in zip(shares, law.delta_at(epsilon * shares), strict=True):
+        asked = min(mp.mpf(epsilon * share), mp.mpf(epsilon))
+        assert delta == near(float(-mp.expm1((asked - mp.mpf(epsilon)) / 2)), 1e-14)
+    if 0.01 < epsilon < 30.0:
+        x = np.exp(np.linspace(-epsilon - 2.0, 0.0, 20001))
+        for asked in epsilon * shares[:5]:
+            excess = np.max(1.0 - law.tradeoff(x) - math.exp(asked) * x)
+            assert law.delta_at(asked) == pytest.approx(excess, abs=1e-5)
+
+
+# --- SciPy's manners ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "sensitivity"),
+    [
+        *itertools.product([1e-8, 1.0, 100.0], [5e-324, 1e-200, 1.0, 1e200, 1.7e308]),
+        *itertools.product([1e-300, 1000.0, 1e4], [1.0]),
+    ],
+)
+def test_laplace__extremes_raise_nothing(epsilon, sensitivity):
+    law = fn.Laplace(epsilon, sensitivity)
+    x = np.array([0.0, -0.0, 5e-324, 1.0, -1e300, np.inf, -np.inf, np.nan])
+    p = np.array([0.0, 5e-324, 0.3, 0.5, 1.0 - ULP, 1.0, -0.1, 1.1, np.nan])
+    with np.errstate(all="raise"):
+        for name in ("pdf", "logpdf", "cdf", "sf"):
+            values = getattr(law, name)(x)
+            assert np.array_equal(np.isnan(values), np.isnan(x)), name
+        for name in ("ppf", "isf"):
+            values = getattr(law, name)(p)
+            assert not np.isnan(values[:6]).any(), name
+            assert np.isnan(values[6:]).all(), name
+        assert not np.isnan(law.tradeoff(p[:6])).any()
+        assert not np.isnan(law.tradeoff(p[:6], shift=0.0)).any()
+        assert not np.isnan(law.delta_at([0.0, 1.0, epsilon, np.inf])).any()
+        assert not np.isnan([law.moment(m) for m in (0, 1, 2, 0.5, 20.5)]).any()
+
+
+def test_laplace__values_at_the_ends():
+    law = fn.Laplace(1.0)
+    assert law.support() == (-math.inf, math.inf)
+    np.testing.assert_array_equal(law.ppf([0.0, 0.5, 1.0]), [-np.inf, 0.0, np.inf])
+    np.testing.assert_array_equal(law.isf([0.0, 0.5, 1.0]), [np.inf, 0.0, -np.inf])
+    np.testing.assert_array_equal(law.pdf([-np.inf, 0.0, np.inf]), [0.0, 0.5, 0.0])
+    np.testing.assert_array_equal(law.logpdf([-np.inf, np.inf]), [-np.inf, -np.inf])
+    np.testing.assert_array_equal(law.cdf([-np.inf, 0.0, np.inf]), [0.0, 0.5, 1.0])
+    np.testing.assert_array_equal(law.interval([0.0, 1.0]), [[0.0, -np.inf], [0.0, np.inf]])
+    assert np.isnan(law.interval([-0.1, 1.1, np.nan])).all()
+    assert not np.signbit(law.isf(0.5))
+    assert law.moment(0) == law.moment(0.0) == 1.0
+
+
+def test_laplace__scalars_give_scalars_and_arrays_keep_their_shape():
+    law = fn.Laplace(1.0)
+    for name in ("pdf", "logpdf", "cdf", "sf", "ppf", "isf", "tradeoff", "delta_at"):
+        method = getattr(law, name)
+        assert type(method(0.25)) is np.float64, name
+        assert method([[0.25, 0.5]]).shape == (1, 2), name
+        assert method(np.zeros((0, 3))).shape == (0, 3), name
+        assert method(np.float32(0.25)) == method(0.25), name
+    low, high = law.interval(0.9)
+    assert type(low) is type(high) is np.float64
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda law: law.moment(-1), ValueError, "m must be .*not -1"),
+        (lambda law: law.moment(math.nan), ValueError, "m must be .*not nan"),
+        (lambda law: law.moment(201), ValueError, "m must be .*200.*not 201"),
+        (lambda law: law.moment(100.5), ValueError, r"m must be .*100.*not 100\.5"),
+        (lambda law: law.moment("2"), TypeError, "m must be .*not '2'"),
+        (lambda law: law.moment(True), TypeError, "m must be .*not True"),
+        (lambda law: law.expected_cost(lambda x: "many"), TypeError, r"cost\(0\.0\) must be"),
+        (lambda law: law.tradeoff(1.1), ValueError, r"p_fa must be .*not 1\.1"),
+        (lambda law: law.tradeoff(math.nan), ValueError, "p_fa must be .*not nan"),
+        (lambda law: law.tradeoff(0.1, shift=2.1), ValueError, r"shift must be .*2\.0.*not 2\.1"),
+        (lambda law: law.tradeoff(0.1, shift=-1.0), ValueError, r"shift must be .*not -1\.0"),
+        (lambda law: law.tradeoff(0.1, shift=math.nan), ValueError, "shift must be .*not nan"),
+        (lambda law: law.tradeoff(0.1, shift="1"), TypeError, "shift must be .*not '1'"),
+        (lambda law: law.delta_at(-0.1), ValueError, r"epsilon must be .*not -0\.1"),
+        (lambda law: law.delta_at(math.nan), ValueError, "epsilon must be .*not nan"),
+    ],
+)
+def test_laplace__bad_argument_is_named(call, error, words):
+    with pytest.raises(error, match=words):
+        call(fn.Laplace(1.0, 2.0))
+
+
+@pytest.mark.parametrize("cost", [*BAD_COSTS, ("interval", 0.9)], ids=repr)
+def test_laplace__bad_cost_is_named(cost):
+    with pytest.raises((ValueError, TypeError), match="cost must be") as caught:
+        fn.Laplace(1.0).expected_cost(cost)
+    assert repr(cost) in str(caught.value)
