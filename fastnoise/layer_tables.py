@@ -42,7 +42,7 @@ def layer_law(
     top = coins[-1]
     limbs = max(3, ceil((max(coin.bits for coin in coins) - 32) / 64))
     words = [0] * layout.VECTOR_HEADER
-    words[layout.WORDS] = (len(coins) + 1) // 2 + dim
+    words[layout.WIDTH] = 2 * dim + len(coins)
     words[layout.LIMBS] = limbs
     words[layout.DEEPEST] = ((1 << 60) - max(radii)) // max(steps)
     words[layout.DIM], words[layout.COINS] = dim, len(coins)

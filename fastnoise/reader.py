@@ -43,13 +43,14 @@ def chacha_block(key: bytes, counter: int, nonce: int) -> list[int]:
     return [(x + y) & MASK_32 for x, y in zip(state, initial, strict=True)]
 
 
-def row_words(key: bytes, row: int, own: int) -> Iterator[int]:
-    """The 64-bit words of a row: its own, then extra ones without end."""
+def row_words(key: bytes, row: int, width: int) -> Iterator[int]:
+    """The 64-bit words of a row: its own, `width` halves of them, then extra ones without end."""
     epoch, group = divmod(row // 16, 1 << (layout.EPOCH_BITS - 4))
-    vectors = range(2 * own * group, 2 * own * (group + 1))
+    vectors = range(width * group, width * (group + 1))
     blocks = range(vectors[0] // 16, vectors[-1] // 16 + 1)
     words = [w for b in blocks for w in chacha_block(key, 16 * b + row % 16, epoch)]
-    yield from _pairs(words[vectors[0] % 16 :][: 2 * own])
+    own = words[vectors[0] % 16 :][:width]
+    yield from _pairs([*own, 0] if width % 2 else own)
     for nonce in count(layout.EXTRA_NONCE):
         yield from _pairs(chacha_block(key, row, nonce))
 
@@ -152,7 +153,7 @@ class Reader:
 
     def noise(self, key: bytes, row: int) -> int:
         """The noise of one row, in grid steps, of any size."""
-        return self.draw(row_words(key, row, self.own))
+        return self.draw(row_words(key, row, 2 * self.own))
 
     def draw(self, words: Iterator[int]) -> int:
         """The noise that a row's words give."""

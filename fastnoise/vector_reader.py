@@ -12,12 +12,20 @@ from fractions import Fraction
 from math import floor, frexp, sqrt
 
 from fastnoise_kernels import layout
-from fastnoise_kernels.elementary import COSINE, HALF_PI, LN2_HIGH, LN2_LOW, LOGARITHM, SINE
+from fastnoise_kernels.polynomials import (
+    COSINE,
+    HALF_PI,
+    LN2_HIGH,
+    LN2_LOW,
+    LOGARITHM,
+    ROOT_HALF_BITS,
+    SINE,
+)
 
 from fastnoise.reader import MASK_32, Table, bounded, restarted_digit, row_words
 from fastnoise.tables import Law
 
-ROOT_HALF = struct.unpack("<d", (0x3FE6A09E667F3BCD).to_bytes(8, "little"))[0]
+ROOT_HALF: float = struct.unpack("<d", ROOT_HALF_BITS.to_bytes(8, "little"))[0]
 
 
 class LayerReader:
@@ -25,7 +33,9 @@ class LayerReader:
 
     def __init__(self, law: Law) -> None:
         header = [int(word) for word in law[: layout.VECTOR_HEADER]]
-        self.own, self.dim, coins = header[layout.WORDS], header[layout.DIM], header[layout.COINS]
+        self.width, self.dim, coins = (
+            header[at] for at in (layout.WIDTH, layout.DIM, layout.COINS)
+        )
         tables = [self._table(law, layout.TABLES + layout.TABLE * i) for i in range(coins + 1)]
         self.coins, self.tail = tables[:-1], tables[-1]
         heads = [layout.TABLES + layout.TABLE * i for i in range(coins)]
@@ -43,12 +53,12 @@ class LayerReader:
         )
 
     def noise(self, key: bytes, row: int) -> list[int]:
-        return self.draw(row_words(key, row, self.own))
+        return self.draw(row_words(key, row, self.width))
 
     def draw(self, words: Iterator[int]) -> list[int]:
-        own = [next(words) for _ in range(self.own)]
-        layer = self.layer(own, words)
-        return self.place(layer, own[(len(self.coins) + 1) // 2 :], words)
+        own = [next(words) for _ in range((self.width + 1) // 2)]
+        layer = self.layer(own[self.dim :], words)
+        return self.place(layer, own[: self.dim], words)
 
     def layer(self, own: list[int], words: Iterator[int]) -> int:
         halves = [half for word in own for half in (word & MASK_32, word >> 32)]
@@ -94,15 +104,15 @@ class L2Reader:
     """The l2 Laplace law, in the kernels' own float arithmetic."""
 
     def __init__(self, law: Law) -> None:
-        self.own, self.dim = int(law[layout.WORDS]), int(law[layout.DIM])
+        self.width, self.dim = int(law[layout.WIDTH]), int(law[layout.DIM])
         floats = law[layout.SCALE : layout.SHAPE + 2].tobytes()
         self.scale, self.shape, self.spread = struct.unpack("=3d", floats)
 
     def noise(self, key: bytes, row: int) -> list[int]:
-        return [floor(value + 0.5) for value in self.draw(row_words(key, row, self.own))]
+        return [floor(value + 0.5) for value in self.draw(row_words(key, row, self.width))]
 
     def draw(self, words: Iterator[int]) -> list[float]:
-        own = [next(words) for _ in range(self.own)]
+        own = [next(words) for _ in range(self.width // 2)]
         if self.dim == 2:
             cosine, sine = turned(own[0])
             radius = -self.scale * logarithm(unit(own[1]) * unit(own[2]))
@@ -126,8 +136,8 @@ class L2Reader:
             if root > 0.0:
                 limit = 0.5 * x * x + self.shape - self.shape * cube + self.shape * logarithm(cube)
                 if logarithm(unit(own[2])) < limit:
-                    return sqrt(2.0 * self.shape * cube) * self.scale
-            own = [next(words) for _ in range(3)]
+                    return sqrt(cube * self.shape * 2.0) * self.scale
+            own = [next(words) for _ in range(8)]  # an extra block an attempt
 
 
 def unit(word: int) -> float:

@@ -80,7 +80,7 @@ def l2_release(
 
 def _l2_law(dim: int, scale: float) -> Law:
     law = np.zeros(layout.VECTOR_HEADER, np.uint64)
-    law[layout.WORDS] = {2: 3, 3: 5}.get(dim, 3 + dim + dim % 2)
+    law[layout.WIDTH] = 2 * {2: 3, 3: 5}.get(dim, 3 + dim + dim % 2)
     law[layout.DIM] = dim
     shape = _shape(dim)
     law[layout.SCALE] = _float_word(scale)

@@ -1,44 +1,65 @@
-"""What one writes with numpy alone: the baselines. One thread, not secure, not attack-proof."""
+"""What one writes with numpy alone: the baselines. One thread, not secure, not attack-proof.
+
+Each draws `size` values or vectors of a mechanism's law. Several ways were tried, and the fastest
+kept.
+"""
 
 from __future__ import annotations
 
 import math
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
+Generator = np.random.Generator
 
 
-def staircase(
-    generator: np.random.Generator, size: int, epsilon: float, sensitivity: float, gamma: float
-) -> Array:
+def staircase(generator: Generator, law: Any, size: int) -> Array:
     """Algorithm 1 of Geng's dissertation, vectorised: sign, geometric, Bernoulli, uniform."""
-    b = math.exp(-epsilon)
+    b, gamma = math.exp(-law.epsilon), law.gamma
     noise = generator.random(size)
     inner = generator.random(size) < gamma / (gamma + (1 - gamma) * b)
     noise *= np.where(inner, gamma, 1 - gamma)
     noise += np.where(inner, 0.0, gamma)
     noise += generator.geometric(1 - b, size)
     noise -= 1.0
-    noise *= sensitivity
+    noise *= law.sensitivity
     np.negative(noise, where=generator.random(size) < 0.5, out=noise)
     return noise
 
 
-def discrete_staircase_table(
-    generator: np.random.Generator, size: int, cumulative: Array, most: int
-) -> Integers:
+def laplace(generator: Generator, law: Any, size: int) -> Array:
+    return generator.laplace(scale=law.scale, size=size)
+
+
+def l2_laplace(generator: Generator, law: Any, size: int) -> Array:
+    """A Gamma radius times normalised normals."""
+    noise = generator.standard_normal((size, law.dim))
+    radius = generator.standard_gamma(law.dim, size)
+    radius *= law.scale
+    radius /= np.sqrt(np.einsum("ij,ij->i", noise, noise))
+    noise *= radius[:, None]
+    return noise
+
+
+def discrete_staircase_table(generator: Generator, law: Any, size: int) -> Integers:
     """Inverse CDF by `searchsorted` in the cumulative probabilities of -most .. most."""
-    return np.searchsorted(cumulative, generator.random(size)) - most
+    most = 40 * law.sensitivity
+    return np.searchsorted(_cumulative(law, most), generator.random(size)) - most
 
 
-def discrete_staircase(
-    generator: np.random.Generator, size: int, epsilon: float, sensitivity: int, r: int
-) -> Integers:
+@lru_cache
+def _cumulative(law: Any, most: int) -> Array:
+    return np.asarray(np.cumsum(law.pmf(np.arange(-most, most + 1))))
+
+
+def discrete_staircase(generator: Generator, law: Any, size: int) -> Integers:
     """Algorithm 1 in integers: sign, geometric, residue; the second zero is drawn again."""
-    b = math.exp(-epsilon)
+    b, r, sensitivity = math.exp(-law.epsilon), law.r, law.sensitivity
     inner = generator.random(size) < r / (r + b * (sensitivity - r))
     noise = np.where(
         inner, generator.integers(0, r, size), generator.integers(r, max(sensitivity, r + 1), size)
@@ -48,15 +69,61 @@ def discrete_staircase(
     again = negative & (noise == 0)
     np.negative(noise, where=negative, out=noise)
     if again.any():
-        noise[again] = discrete_staircase(
-            generator, int(np.count_nonzero(again)), epsilon, sensitivity, r
-        )
+        noise[again] = discrete_staircase(generator, law, int(np.count_nonzero(again)))
     return noise
 
 
-def geometric(generator: np.random.Generator, size: int, epsilon: float) -> Integers:
+def discrete_laplace(generator: Generator, law: Any, size: int) -> Integers:
     """The difference of two geometric variables."""
-    p = 1 - math.exp(-epsilon)
+    p = -math.expm1(-law.epsilon / law.sensitivity)
     noise = generator.geometric(p, size)
     noise -= generator.geometric(p, size)
     return noise
+
+
+def l1_staircase(generator: Generator, law: Any, size: int) -> Array:
+    """A layer by `searchsorted`, then exponentials over their sum, with signs."""
+    noise = generator.standard_exponential((size, law.dim))
+    total = noise.sum(axis=1)
+    total += generator.standard_exponential(size)
+    np.divide((_layers(generator, law, size) + law.gamma) * law.sensitivity, total, out=total)
+    signs = generator.integers(0, 2, noise.shape, dtype=np.int8)
+    signs *= 2
+    signs -= 1
+    noise *= signs
+    noise *= total[:, None]
+    return noise
+
+
+def box_staircase(generator: Generator, law: Any, size: int) -> Array:
+    """A layer by `searchsorted`, then uniforms."""
+    half = np.multiply.outer(_layers(generator, law, size), np.array(law.widths))
+    half += law.core
+    noise = generator.random((size, law.dim))
+    noise *= 2.0
+    noise -= 1.0
+    noise *= half
+    return noise
+
+
+def _layers(generator: Generator, law: Any, size: int) -> Integers:
+    return np.searchsorted(_layer_cdf(law), generator.random(size))
+
+
+@lru_cache
+def _layer_cdf(law: Any) -> Array:
+    return np.asarray(np.cumsum(law.layer_pmf(np.arange(80))))
+
+
+def staircase_choice(generator: Generator, law: Any, costs: Array) -> Integers:
+    """Inverse CDF in the running sums of the weights of each row."""
+    weights = costs / law.sensitivity
+    weights -= law.gamma
+    np.floor(weights, out=weights)
+    weights += 1.0
+    np.maximum(weights, 0.0, out=weights)
+    weights *= -law.epsilon
+    np.exp(weights, out=weights)
+    np.cumsum(weights, axis=1, out=weights)
+    threshold = generator.random(len(costs)) * weights[:, -1]
+    return np.asarray((weights <= threshold[:, None]).sum(axis=1))

@@ -4,26 +4,25 @@ Layer k is the integers |n_i| <= radius_i - 1 + k * steps_i, coordinate by coord
 """
 
 import numpy as np
-from numba import carray
+from numba import carray, types
+from numba.extending import intrinsic
 
+from fastnoise_kernels import lanes
 from fastnoise_kernels.filler import vector_filler
 from fastnoise_kernels.jit import inner
-from fastnoise_kernels.lanes import element, put, wide_vectors
 from fastnoise_kernels.layers import (
     MOST_FLOAT,
     MOST_NOISE,
     bounded,
     coordinate_size,
     draw_layer,
-    first_coordinate,
     group_layers,
-    mark,
     own_words,
-    place_on,
+    places,
 )
-from fastnoise_kernels.layout import DEEPEST, DIM, WORDS
+from fastnoise_kernels.layout import DEEPEST, DIM, WIDTH
 from fastnoise_kernels.staircase import OUT_OF_WORDS
-from fastnoise_kernels.vectors import group_word, tile_words
+from fastnoise_kernels.vectors import put_in_order, tile_words
 
 EXTRA_WORDS = 16
 ONE, TWO = np.uint64(1), np.uint64(2)
@@ -31,19 +30,18 @@ ONE, TWO = np.uint64(1), np.uint64(2)
 
 @inner
 def draw_box(law, words, noise):
-    """The noise that a row's words give, into noise[0], noise[16], ...; how many were used."""
-    layer, used = draw_layer(law, words, np.int64(law[WORDS]))
-    start = first_coordinate(law)
+    """The noise that a row's words give; how many were used."""
+    layer, used = draw_layer(law, words, (np.int64(law[WIDTH]) + 1) // 2)
     for i in range(np.int64(law[DIM])):
         if used == OUT_OF_WORDS:
             break
         if layer > law[DEEPEST]:
-            noise[16 * i] = np.nan
+            noise[i] = np.nan
             continue
         half = coordinate_size(law, i, 0) * layer + coordinate_size(law, i, 1)
-        place, used = bounded(TWO * half - ONE, words[start + i], words, used)
+        place, used = bounded(TWO * half - ONE, words[i], words, used)
         exact = half < MOST_NOISE
-        noise[16 * i] = np.float64(np.int64(place) - np.int64(half - ONE)) if exact else np.nan
+        noise[i] = np.float64(np.int64(place) - np.int64(half - ONE)) if exact else np.nan
     return used
 
 
@@ -54,34 +52,49 @@ def redraw_box(key, row, law, noise):
         extra *= 2
 
 
+@intrinsic
+def box_column(typing, words, at, layers, steps, radius, columns, to):
+    """One coordinate of sixteen rows on their layers; a mask of those that need care."""
+
+    def codegen(context, builder, signature, arguments):
+        def data(i):
+            return context.make_array(signature.args[i])(context, builder, arguments[i]).data
+
+        half = lanes.load_floats(builder, data(2), 0) * arguments[3] + arguments[4]
+        place, needed = places(builder, data(0), arguments[1], half * 2.0 - 1.0)
+        lanes.store(place - (half - 1.0), data(5), arguments[6])
+        return (needed | (MOST_FLOAT < half)).bits()
+
+    integer, real = types.int64, types.float64
+    return types.uint32(words, integer, layers, real, real, columns, integer), codegen
+
+
 @inner
-def box_columns(law, words, start, layers, careful, noise):
-    """The noise of a group of rows on their layers; marks those that need care."""
-    wide_vectors()
-    place = start + 32 * first_coordinate(law)
+def box_columns(law, words, start, layers, columns):
+    """The noise of a group of rows on their layers; a mask of those that need care."""
+    careful = np.uint32(0)
     for i in range(np.int64(law[DIM])):
-        steps = np.float64(coordinate_size(law, i, 0))
-        radius = np.float64(coordinate_size(law, i, 1))
-        for lane in range(16):
-            half = steps * element(layers, lane) + radius
-            at, needed = place_on(group_word(words, place + 32 * i, lane), 2.0 * half - 1.0)
-            put(noise, 16 * i + lane, at - (half - 1.0))
-            mark(careful, lane, needed | (half >= MOST_FLOAT))
+        steps, radius = coordinate_size(law, i, 0), coordinate_size(law, i, 1)
+        careful |= box_column(
+            words, start + 32 * i, layers, np.float64(steps), np.float64(radius), columns, 16 * i
+        )
+    return careful
 
 
 @vector_filler
 def fill_box_staircase(key_at, law_at, law_size, first, ids_at, n, noise_at):
     key, law, ids = carray(key_at, 8), carray(law_at, law_size), carray(ids_at, n)
-    dim, width = np.int64(law[DIM]), 2 * np.int64(law[WORDS])
+    dim, width = np.int64(law[DIM]), np.int64(law[WIDTH])
     words, lead = tile_words(key, first, ids, n, width)
-    entries, layers, careful = np.empty(16, np.uint32), np.empty(16), np.empty(16)
+    noise = carray(noise_at, (lead + n + 16) * dim)
+    layers, columns = np.empty(16), np.empty(16 * dim)
     for group in range((lead + n + 15) // 16):
-        noise = carray(noise_at, (lead + n + 16) * dim)[16 * dim * group :]
-        group_layers(law, words, 16 * width * group, entries, layers, careful)
-        box_columns(law, words, 16 * width * group, layers, careful, noise)
-        for lane in range(16):
-            at = 16 * group + lane
-            if careful[lane] > 0.0 and lead <= at < lead + n:
+        start = 16 * width * group
+        careful = group_layers(law, words, start, layers)
+        careful |= box_columns(law, words, start, layers, columns)
+        put_in_order(columns, dim, noise, 16 * dim * group)
+        for at in range(16 * group, 16 * group + 16 if careful else 0):
+            if careful >> np.uint32(at % 16) & np.uint32(1) and lead <= at < lead + n:
                 row = ids[at] if first < 0 else first - lead + at
-                redraw_box(key, row, law, noise[lane:])
+                redraw_box(key, row, law, noise[at * dim :])
     return lead

@@ -3,7 +3,7 @@
 Sixteen blocks are computed side by side, one in each lane, so a batch leaves the processor as 16
 vectors: state word 0 of sixteen blocks, then state word 1, and so on. Rows are numbered so that
 this is already their order in memory: sixteen rows that follow each other, a group, take the
-vectors that follow each other. With w 32-bit words a row (an even number):
+vectors that follow each other. With w 32-bit words a row:
 
     epoch  = row // 2**40          the nonce
     group  = row % 2**40 // 16
@@ -175,38 +175,45 @@ def fill_words_of(key, ids, width, words):
 
 @inner
 def row_words(key, row, width, words):
-    """Row `row` alone: its own words, then as many extra ones as `words` (64-bit) has room for."""
-    own = min(width // 2, len(words))
+    """Row `row` alone: its own words, then as many extra ones as `words` (64-bit) has room for.
+
+    Of an odd number of own 32-bit words the last is the lower half of a 64-bit one.
+    """
     vector = ((row & ((1 << EPOCH_BITS) - 1)) >> 4) * width
     counters, nonces = np.empty(16, np.uint64), np.empty(16, np.uint64)
     nonces[:] = np.uint64(row >> EPOCH_BITS)
     counters[:] = np.uint64(vector - vector % 16 + row % 16)
     for lane in range(16):
         counters[lane] += np.uint64(16 * lane)
-    block_words(key, counters, nonces, vector % 16 // 2, np.uint64(256), np.uint64(0), words[:own])
-    extra_words(key, row, words[own:])
+    block = np.empty(BATCH, np.uint32)
+    for i in range(width):
+        place = (vector % 16 + i) % BATCH
+        if i == 0 or place == 0:
+            sixteen_blocks(key, counters, nonces, block, 0)
+            counters += np.uint64(256)
+        half = np.uint64(block[16 * (place % 16) + place // 16])
+        words[i // 2] = half if i % 2 == 0 else words[i // 2] | half << np.uint64(32)
+    extra_words(key, row, words[(width + 1) // 2 :])
+
+
+@inner
+def extra_blocks(key, row, start, block):
+    """Sixteen extra blocks of a row, from the `start`-th on, word by word."""
+    counters, nonces = np.empty(16, np.uint64), np.empty(16, np.uint64)
+    counters[:] = np.uint64(row)
+    for lane in range(16):
+        nonces[lane] = np.uint64(EXTRA_NONCE + start + lane)
+    sixteen_blocks(key, counters, nonces, block, 0)
 
 
 @inner
 def extra_words(key, row, words):
-    """The words of a row beyond its own."""
-    counters, nonces = np.empty(16, np.uint64), np.empty(16, np.uint64)
-    counters[:] = np.uint64(row)
-    for lane in range(16):
-        nonces[lane] = np.uint64(EXTRA_NONCE + lane)
-    block_words(key, counters, nonces, 0, np.uint64(0), np.uint64(16), words)
-
-
-@inner
-def block_words(key, counters, nonces, skipped, next_counter, next_nonce, words):
-    """The 64-bit words of sixteen blocks, one after the other, then of the next sixteen, ..."""
+    """The words of a row beyond its own: of its extra blocks, one after the other."""
     block = np.empty(BATCH, np.uint32)
     for i in range(len(words)):
-        place = (skipped + i) % (BATCH // 2)
-        if i == 0 or place == 0:
-            sixteen_blocks(key, counters, nonces, block, 0)
-            counters += next_counter
-            nonces += next_nonce
+        place = i % (BATCH // 2)
+        if place == 0:
+            extra_blocks(key, row, i // 8, block)
         lane, at = place // 8, 32 * (place % 8)
         low, high = block[at + lane], block[at + 16 + lane]
         words[i] = np.uint64(low) | np.uint64(high) << np.uint64(32)

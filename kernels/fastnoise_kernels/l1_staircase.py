@@ -6,26 +6,27 @@ Integers and signs are drawn together: the upper half of twice N + d places is n
 """
 
 import numpy as np
-from numba import carray
+from llvmlite import ir
+from numba import carray, types
+from numba.extending import intrinsic
 
+from fastnoise_kernels import lanes
 from fastnoise_kernels.filler import vector_filler
 from fastnoise_kernels.jit import inner
-from fastnoise_kernels.lanes import element, put, wide_vectors
+from fastnoise_kernels.lanes import element
 from fastnoise_kernels.layers import (
     MOST_FLOAT,
     MOST_NOISE,
     bounded,
     coordinate_size,
     draw_layer,
-    first_coordinate,
     group_layers,
-    mark,
     own_words,
-    place_on,
+    places,
 )
-from fastnoise_kernels.layout import DEEPEST, DIM, NETWORK, PAIRS, WORDS
+from fastnoise_kernels.layout import DEEPEST, DIM, NETWORK, PAIRS, WIDTH
 from fastnoise_kernels.staircase import OUT_OF_WORDS
-from fastnoise_kernels.vectors import group_word, tile_words
+from fastnoise_kernels.vectors import put_in_order, tile_words
 
 EXTRA_WORDS = 16
 ONE, TWO = np.uint64(1), np.uint64(2)
@@ -39,30 +40,30 @@ def gaps(drawn, signs, noise):
         size = drawn[i] - before - 1
         if size < signs[i]:
             return False
-        noise[16 * i] = np.float64(-size if signs[i] else size)
+        noise[i] = np.float64(-size if signs[i] else size)
         before = drawn[i]
     return True
 
 
 @inner
 def draw_ball(law, words, noise):
-    """The noise that a row's words give, into noise[0], noise[16], ...; how many were used."""
+    """The noise that a row's words give; how many were used."""
     dim = np.int64(law[DIM])
-    layer, used = draw_layer(law, words, np.int64(law[WORDS]))
+    layer, used = draw_layer(law, words, (np.int64(law[WIDTH]) + 1) // 2)
     if used == OUT_OF_WORDS:
         return used
     most = coordinate_size(law, 0, 0) * layer + coordinate_size(law, 0, 1) - ONE + law[DIM]
     if layer > law[DEEPEST] or most >= MOST_NOISE:
         for i in range(dim):
-            noise[16 * i] = np.nan
+            noise[i] = np.nan
         return used
     drawn, signs = np.empty(dim, np.int64), np.empty(dim, np.int64)
-    again, start = False, first_coordinate(law)
+    again = False
     while True:
         for i in range(dim):
             if again and used == len(words):
                 return OUT_OF_WORDS
-            word = words[used] if again else words[start + i]
+            word = words[used] if again else words[i]
             used += again
             place, used = bounded(TWO * most, word, words, used)
             if used == OUT_OF_WORDS:
@@ -82,65 +83,102 @@ def redraw_ball(key, row, law, noise):
         extra *= 2
 
 
+@intrinsic
+def ball_column(typing, words, at, layers, steps, least, drawn, to, signs, i):
+    """A number below N + d and a sign, for sixteen rows; a mask of those that need care."""
+
+    def codegen(context, builder, signature, arguments):
+        def data(i):
+            return context.make_array(signature.args[i])(context, builder, arguments[i]).data
+
+        most = lanes.load_floats(builder, data(2), 0) * arguments[3] + arguments[4]
+        place, needed = places(builder, data(0), arguments[1], most * 2.0)
+        positive = place < most
+        lanes.store(place.chosen(positive, place - most), data(5), arguments[6])
+        where = lanes.pointer(builder, data(7), arguments[8], lanes.I32)
+        builder.store((~positive).bits(), where)
+        return (needed | (MOST_FLOAT < most)).bits()
+
+    integer, real = types.int64, types.float64
+    arguments = words, integer, layers, real, real, drawn, integer, signs, integer
+    return types.uint32(*arguments), codegen
+
+
+@intrinsic
+def sort_columns(typing, columns, front, back):
+    """The smaller of two columns to the front, for sixteen rows."""
+
+    def codegen(context, builder, signature, arguments):
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        x, y = (lanes.load_floats(builder, data, at) for at in arguments[1:])
+        smaller = x < y
+        lanes.store(x.chosen(smaller, y), data, arguments[1])
+        lanes.store(y.chosen(smaller, x), data, arguments[2])
+        return context.get_dummy_value()
+
+    return types.void(columns, types.int64, types.int64), codegen
+
+
+@intrinsic
+def gap_column(typing, drawn, at, signs, i, columns, to):
+    """From a column to the next, with signs; a mask of rows to be drawn again."""
+
+    def codegen(context, builder, signature, arguments):
+        def data(i):
+            return context.make_array(signature.args[i])(context, builder, arguments[i]).data
+
+        following = builder.add(arguments[1], ir.Constant(lanes.I64, lanes.LANES))
+        before, after = (
+            lanes.load_floats(builder, data(0), place) for place in (arguments[1], following)
+        )
+        where = lanes.pointer(builder, data(2), arguments[3], lanes.I32)
+        negative = lanes.mask_of(builder, builder.load(where))
+        size = after - before - 1.0
+        lanes.store((0.0 - size).chosen(negative, size), data(4), arguments[5])
+        ones = lanes.Floats(builder, ir.Constant(lanes.FLOAT_LANES, [1.0] * lanes.LANES))
+        return (size < ones.chosen(negative, 0.0)).bits()  # two alike, or a zero with a minus sign
+
+    integer = types.int64
+    return types.uint32(drawn, integer, signs, integer, columns, integer), codegen
+
+
 @inner
-def draw_columns(law, words, start, layers, careful, drawn, signs):
-    """d numbers below N + d and as many signs, for sixteen rows."""
-    wide_vectors()
+def ball_columns(law, words, start, layers, drawn, signs, columns):
+    """The noise of a group of rows on their layers; a mask of those that need care.
+
+    drawn: sixteen times -1, then room for the numbers.
+    """
     dim, steps = np.int64(law[DIM]), np.float64(coordinate_size(law, 0, 0))
     least = np.float64(coordinate_size(law, 0, 1) - ONE + law[DIM])
-    place = start + 32 * first_coordinate(law)
+    careful = np.uint32(0)
     for i in range(dim):
-        for lane in range(16):
-            most = steps * element(layers, lane) + least
-            at, needed = place_on(group_word(words, place + 32 * i, lane), 2.0 * most)
-            put(drawn, 16 * i + lane, at - most if at >= most else at)
-            put(signs, 16 * i + lane, 1.0 if at >= most else 0.0)
-            mark(careful, lane, needed | (most >= MOST_FLOAT))
-
-
-@inner
-def sort_columns(law, drawn):
-    """Sixteen rows at once: the smaller of each pair of a sorting network to the front."""
-    wide_vectors()
-    start = np.int64(law[NETWORK])
-    for pair in range(start, start + 2 * np.int64(law[PAIRS]), 2):
-        front, back = 16 * np.int64(element(law, pair)), 16 * np.int64(element(law, pair + 1))
-        for lane in range(16):
-            x, y = element(drawn, front + lane), element(drawn, back + lane)
-            put(drawn, front + lane, x if x < y else y)
-            put(drawn, back + lane, y if x < y else x)
-
-
-@inner
-def column_gaps(dim, drawn, signs, careful, noise):
-    """The noise that sorted numbers and signs make, of sixteen rows."""
-    wide_vectors()
+        careful |= ball_column(
+            words, start + 32 * i, layers, steps, least, drawn, 16 * (i + 1), signs, i
+        )
+    pairs = np.int64(law[NETWORK])
+    for pair in range(pairs, pairs + 2 * np.int64(law[PAIRS]), 2):
+        front, back = element(law, pair), element(law, pair + 1)
+        sort_columns(drawn, 16 * np.int64(front + ONE), 16 * np.int64(back + ONE))
     for i in range(dim):
-        for lane in range(16):
-            at = 16 * i + lane
-            before = element(drawn, at - 16) if i > 0 else -1.0
-            size, sign = element(drawn, at) - before - 1.0, element(signs, at)
-            mark(careful, lane, size < sign)  # two alike, or a zero with a minus sign
-            put(noise, at, -size if sign > 0.0 else size)
+        careful |= gap_column(drawn, 16 * i, signs, i, columns, 16 * i)
+    return careful
 
 
 @vector_filler
 def fill_l1_staircase(key_at, law_at, law_size, first, ids_at, n, noise_at):
     key, law, ids = carray(key_at, 8), carray(law_at, law_size), carray(ids_at, n)
-    dim, width = np.int64(law[DIM]), 2 * np.int64(law[WORDS])
+    dim, width = np.int64(law[DIM]), np.int64(law[WIDTH])
     words, lead = tile_words(key, first, ids, n, width)
-    entries, layers, careful = np.empty(16, np.uint32), np.empty(16), np.empty(16)
-    drawn, signs = np.empty(16 * dim), np.empty(16 * dim)
+    noise = carray(noise_at, (lead + n + 16) * dim)
+    layers, columns = np.empty(16), np.empty(16 * dim)
+    drawn, signs = np.full(16 * (dim + 1), -1.0), np.empty(dim, np.uint32)
     for group in range((lead + n + 15) // 16):
-        noise = carray(noise_at, (lead + n + 16) * dim)[16 * dim * group :]
         start = 16 * width * group
-        group_layers(law, words, start, entries, layers, careful)
-        draw_columns(law, words, start, layers, careful, drawn, signs)
-        sort_columns(law, drawn)
-        column_gaps(dim, drawn, signs, careful, noise)
-        for lane in range(16):
-            at = 16 * group + lane
-            if careful[lane] > 0.0 and lead <= at < lead + n:
+        careful = group_layers(law, words, start, layers)
+        careful |= ball_columns(law, words, start, layers, drawn, signs, columns)
+        put_in_order(columns, dim, noise, 16 * dim * group)
+        for at in range(16 * group, 16 * group + 16 if careful else 0):
+            if careful >> np.uint32(at % 16) & np.uint32(1) and lead <= at < lead + n:
                 row = ids[at] if first < 0 else first - lead + at
-                redraw_ball(key, row, law, noise[lane:])
+                redraw_ball(key, row, law, noise[at * dim :])
     return lead

@@ -14,8 +14,10 @@ from numba.extending import intrinsic
 
 LANES = 16
 I16, I32, I64 = (ir.IntType(bits) for bits in (16, 32, 64))
+DOUBLE = ir.DoubleType()
 LANES_32 = ir.VectorType(I32, LANES)
 LANES_64 = ir.VectorType(I64, LANES)
+FLOAT_LANES = ir.VectorType(DOUBLE, LANES)
 _LOW = 0xFFFFFFFF
 _LANES_1 = ir.VectorType(ir.IntType(1), LANES)
 
@@ -99,9 +101,85 @@ class Lanes:
         """A mask as a 32-bit integer, lane 0 in the lowest bit."""
         return self.builder.zext(self.builder.bitcast(self.value, I16), I32)
 
+    def sign_shifted(self, bits: int) -> Lanes:
+        """Shifted right as signed integers."""
+        return self._new(self.builder.ashr(self.value, self._like(bits)))
+
+    def floats(self) -> Floats:
+        """Integers below 2**31, as floats."""
+        return Floats(self.builder, self.builder.sitofp(self.value, FLOAT_LANES))
+
+    def as_floats(self) -> Floats:
+        """The floats that have these bits."""
+        return Floats(self.builder, self.builder.bitcast(self.value, FLOAT_LANES))
+
+
+class Floats(Lanes):
+    """A vector of float64."""
+
+    def __add__(self, other: Any) -> Floats:
+        return self._new(self.builder.fadd(self.value, self._like(other)))
+
+    def __sub__(self, other: Any) -> Floats:
+        return self._new(self.builder.fsub(self.value, self._like(other)))
+
+    def __rsub__(self, other: Any) -> Floats:
+        return self._new(self.builder.fsub(self._like(other), self.value))
+
+    def __mul__(self, other: Any) -> Floats:
+        return self._new(self.builder.fmul(self.value, self._like(other)))
+
+    def __lt__(self, other: Any) -> Lanes:
+        return Lanes(self.builder, self.builder.fcmp_ordered("<", self.value, self._like(other)))
+
+    def __gt__(self, other: Any) -> Lanes:
+        return Lanes(self.builder, self.builder.fcmp_ordered(">", self.value, self._like(other)))
+
+    def _new(self, value: ir.Value) -> Floats:
+        return Floats(self.builder, value)
+
+    def chosen(self, mask: Lanes, otherwise: Any) -> Floats:
+        """Lane by lane: this where the mask is set."""
+        return self._new(self.builder.select(mask.value, self.value, self._like(otherwise)))
+
+    def __truediv__(self, other: Any) -> Floats:
+        return self._new(self.builder.fdiv(self.value, self._like(other)))
+
+    def __neg__(self) -> Floats:
+        return self._new(self.builder.fneg(self.value))
+
+    def floor(self) -> Floats:
+        return self._call("floor")
+
+    def size(self) -> Floats:
+        """Without the sign."""
+        return self._call("fabs")
+
+    def root(self) -> Floats:
+        return self._call("sqrt")
+
+    def times_plus(self, factor: Any, addend: Any) -> Floats:
+        """self * factor + addend, rounded once."""
+        return self._call("fma", factor, addend)
+
+    def as_bits(self) -> Lanes:
+        return Lanes(self.builder, self.builder.bitcast(self.value, LANES_64))
+
+    def _call(self, name: str, *others: Any) -> Floats:
+        arguments = [self.value, *map(self._like, others)]
+        module, full_name = self.builder.module, f"llvm.{name}.v{LANES}f64"
+        kind = ir.FunctionType(FLOAT_LANES, [FLOAT_LANES] * len(arguments))
+        function = module.globals.get(full_name) or ir.Function(module, kind, full_name)
+        return self._new(self.builder.call(function, arguments))
+
+
+def mask_of(builder: ir.IRBuilder, bits: ir.Value) -> Lanes:
+    """The opposite of `bits`."""
+    return Lanes(builder, builder.bitcast(builder.trunc(bits, I16), _LANES_1))
+
 
 def broadcast(builder: ir.IRBuilder, scalar: Any, kind: ir.VectorType) -> Lanes:
-    if isinstance(scalar, int):
+    if isinstance(scalar, int | float):
         return Lanes(builder, ir.Constant(kind, [scalar] * kind.count))
     first = builder.insert_element(ir.Constant(kind, ir.Undefined), scalar, ir.Constant(I32, 0))
     same = ir.Constant(LANES_32, [0] * kind.count)
@@ -114,7 +192,7 @@ def counting(builder: ir.IRBuilder) -> Lanes:
 
 
 def pointer(builder: ir.IRBuilder, data: ir.Value, index: Any, kind: ir.Type) -> ir.Value:
-    """The address of 32- or 64-bit element `index` of `data`, as a pointer to `kind`."""
+    """The address of element `index` of `data`, which has those of `kind`, as one to `kind`."""
     element = kind.element if isinstance(kind, ir.VectorType) else kind
     offset = ir.Constant(I64, index) if isinstance(index, int) else index
     address = builder.gep(builder.bitcast(data, element.as_pointer()), [offset])
@@ -126,10 +204,21 @@ def load(builder: ir.IRBuilder, data: ir.Value, index: Any, kind: ir.VectorType)
     return Lanes(builder, builder.load(where, align=kind.element.width // 8))
 
 
+def load_floats(builder: ir.IRBuilder, data: ir.Value, index: Any) -> Floats:
+    return Floats(builder, builder.load(pointer(builder, data, index, FLOAT_LANES), align=8))
+
+
+def load_word(builder: ir.IRBuilder, data: ir.Value, index: ir.Value) -> Lanes:
+    """A 64-bit word of sixteen rows: their low halves, then their high halves."""
+    following = builder.add(index, ir.Constant(I64, LANES))
+    low, high = (load(builder, data, at, LANES_32).widened() for at in (index, following))
+    return low | high << 32
+
+
 def store(lanes: Lanes, data: ir.Value, index: Any) -> None:
     kind = lanes.value.type
     where = pointer(lanes.builder, data, index, kind)
-    lanes.builder.store(lanes.value, where, align=kind.element.width // 8)
+    lanes.builder.store(lanes.value, where, align=4)
 
 
 def gather(builder: ir.IRBuilder, data: ir.Value, index: Lanes) -> Lanes:
@@ -200,3 +289,56 @@ def put(typing: Any, array: Any, index: Any, value: Any) -> Any:
         return context.get_dummy_value()
 
     return types.void(array, types.int64, array.dtype), codegen
+
+
+def _interleaved(builder: Any, a: Any, b: Any, size: int) -> list[Any]:
+    """`size` of a, `size` of b, and so on: two vectors of eight."""
+    order = [
+        place + start + i for start in range(0, 8, size) for place in (0, 8) for i in range(size)
+    ]
+    masks = (ir.Constant(ir.VectorType(I32, 8), half) for half in (order[:8], order[8:]))
+    return [builder.shuffle_vector(a, b, mask) for mask in masks]
+
+
+def _rows(builder: Any, columns: list[Any]) -> list[Any]:
+    """Columns of eight rows as vectors of eight that hold row after row."""
+    size = len(columns) // 2
+    if size == 0:
+        return columns
+    left, right = _rows(builder, columns[:size]), _rows(builder, columns[size:])
+    return [v for a, b in zip(left, right, strict=True) for v in _interleaved(builder, a, b, size)]
+
+
+@intrinsic(prefer_literal=True)
+def eight_rows(typing: Any, columns: Any, at: Any, count: Any, rows: Any, to: Any, dim: Any) -> Any:
+    """Copy `count` columns of eight float64 (1, 2, 4 or 8 of them, sixteen apart) to eight rows."""
+    columns_at_once = count.literal_value
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        def data(i: int) -> Any:
+            return context.make_array(signature.args[i])(context, builder, arguments[i]).data
+
+        def moved(offset: Any, steps: int, unit: Any = 1) -> Any:
+            unit = ir.Constant(I64, unit) if isinstance(unit, int) else unit
+            return builder.add(offset, builder.mul(unit, ir.Constant(I64, steps)))
+
+        double = ir.DoubleType()
+        eight, some = ir.VectorType(double, 8), ir.VectorType(double, columns_at_once)
+        vectors = []
+        for i in range(columns_at_once):
+            where = builder.gep(data(0), [moved(arguments[1], LANES * i)])
+            vectors.append(builder.load(builder.bitcast(where, eight.as_pointer()), align=8))
+        pieces = 8 // columns_at_once
+        for i, vector in enumerate(_rows(builder, vectors)):
+            for piece in range(pieces):
+                start = columns_at_once * piece
+                mask = ir.Constant(
+                    ir.VectorType(I32, columns_at_once), list(range(start, start + columns_at_once))
+                )
+                row = builder.shuffle_vector(vector, vector, mask)
+                where = builder.gep(data(3), [moved(arguments[4], i * pieces + piece, arguments[5])])
+                builder.store(row, builder.bitcast(where, some.as_pointer()), align=8)
+        return context.get_dummy_value()
+
+    integer = types.int64
+    return types.void(columns, integer, count, rows, integer, integer), codegen

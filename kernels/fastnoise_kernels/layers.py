@@ -1,7 +1,7 @@
 """Which layer a row's vector is uniform on, and uniform integers on it.
 
 A layer k has weight b**k times the number of its points. `draw_layer` and `bounded` are the
-definitions; `group_layers` and `place_on` compute the same for sixteen rows that need no care.
+definitions; `group_layers` and `places` compute the same for sixteen rows that need no care.
 """
 
 import numpy as np
@@ -12,10 +12,11 @@ from fastnoise_kernels import lanes
 from fastnoise_kernels.chacha import row_words
 from fastnoise_kernels.elementary import unit
 from fastnoise_kernels.jit import inlined, inner
-from fastnoise_kernels.lanes import element, put, wide_vectors
+from fastnoise_kernels.lanes import element, put
 from fastnoise_kernels.layout import (
     COINS,
     DEEPEST,
+    DIM,
     SIZES,
     TABLE,
     TABLE_BITS,
@@ -24,7 +25,7 @@ from fastnoise_kernels.layout import (
     TABLE_THRESHOLDS,
     TABLE_TIMES,
     TABLES,
-    WORDS,
+    WIDTH,
 )
 from fastnoise_kernels.staircase import (
     LOW,
@@ -41,8 +42,8 @@ MOST_FLOAT = 2.0**52
 
 
 @intrinsic
-def sixteen_entries(typing, words, offset, law, cells, bits, last, entries):
-    """The entries that sixteen coins pick, as 32-bit integers; a mask of ties and of `last`."""
+def add_entries(typing, words, offset, law, cells, bits, last, times, layers):
+    """Add to layers `times` the entries that sixteen coins pick; a mask of ties and of `last`."""
 
     def codegen(context, builder, signature, arguments):
         def data(i):
@@ -54,50 +55,41 @@ def sixteen_entries(typing, words, offset, law, cells, bits, last, entries):
         coin = lanes.load(builder, data(0), arguments[1], lanes.LANES_32)
         table = lanes.pointer(builder, data(2), arguments[3], lanes.I64)
         entry, tie = pick(builder, table, coin, short(4))
-        lanes.store(entry, data(6), 0)
+        before = lanes.load_floats(builder, data(7), 0)
+        lanes.store(before + entry.floats() * arguments[6], data(7), 0)
         return (tie | entry.equals(short(5))).bits()
 
     word = types.uint64
-    return types.uint32(words, types.int64, law, word, word, word, entries), codegen
+    arguments = words, types.int64, law, word, word, word, types.float64, layers
+    return types.uint32(*arguments), codegen
 
 
 @inner
-def group_layers(law, words, start, entries, layers, careful):
-    """The layers of sixteen rows, as floats; `careful` is 1 for those that need care, else 0.
-
-    entries: room for sixteen 32-bit integers.
-    """
-    wide_vectors()
-    needed = np.uint32(0)
+def group_layers(law, words, start, layers):
+    """The layers of sixteen rows, as floats; a mask of those that need care."""
+    careful = np.uint32(0)
     for lane in range(16):
         put(layers, lane, 0.0)
+    place = start + 32 * np.int64(law[DIM])
     for coin in range(np.int64(law[COINS])):
         header = TABLES + TABLE * coin
         bits, cells = element(law, header + TABLE_BITS), element(law, header + TABLE_CELLS)
         times, last = element(law, header + TABLE_TIMES), element(law, header + TABLE_LAST)
-        needed |= sixteen_entries(words, start + 16 * coin, law, cells, bits, last, entries)
-        for lane in range(16):
-            entry = np.float64(np.int32(element(entries, lane)))
-            put(layers, lane, element(layers, lane) + np.float64(times) * entry)
-    for lane in range(16):
-        put(careful, lane, np.float64(needed >> np.uint32(lane) & np.uint32(1)))
+        at = place + 16 * coin
+        careful |= add_entries(words, at, law, cells, bits, last, np.float64(times), layers)
+    return careful
 
 
-@inlined
-def mark(careful, lane, needed):
-    put(careful, lane, 1.0 if needed else element(careful, lane))
+def places(builder, words, at, width):
+    """`bounded` for sixteen rows, in floats; and a mask of those that need care.
 
-
-@inlined
-def place_on(word, width):
-    """`bounded` in floats, and whether that needs care.
-
-    Where word * width / 2**64 is: the float is within width * 2**-52 of it, so that unless an
-    integer is that near, both are between the same two. A biased word is above one by less.
+    A float is within width * 2**-52 of where word * width / 2**64 is: unless an integer is that
+    near, both are between the same two. A biased word is above one by less.
     """
-    exact = unit(word) * width
-    place = np.floor(exact)
-    return place, abs(exact - place - 0.5) > 0.5 - width * 2.0**-51
+    exact = unit(lanes.load_word(builder, words, at)) * width
+    place = exact.floor()
+    needed = 0.5 - width * 2.0**-51 < (exact - place - 0.5).size()
+    return place, needed
 
 
 @inner
@@ -108,7 +100,7 @@ def draw_layer(law, words, used):
     times = np.uint64(1)
     for coin in range(coins):
         header = TABLES + TABLE * coin
-        value = words[coin // 2] >> np.uint64(32 * (coin % 2)) & LOW
+        value = words[np.int64(law[DIM]) + coin // 2] >> np.uint64(32 * (coin % 2)) & LOW
         entry, used = table_entry(value, law, header, words, used)
         if used == OUT_OF_WORDS:
             return layer, used
@@ -143,12 +135,6 @@ def table_entry(coin, law, header, words, used):
 
 
 @inner
-def first_coordinate(law):
-    """Which of a row's words is that of coordinate 0: coins come first, two to a word."""
-    return (np.int64(law[COINS]) + 1) // 2
-
-
-@inner
 def bounded(width, word, words, used):
     """A uniform integer below `width` from a word, or from more (Lemire 2019)."""
     rest = (np.uint64(0) - width) % width
@@ -169,7 +155,7 @@ def coordinate_size(law, i, radius):
 @inner
 def own_words(key, row, law, extra):
     """A row's own words and so many extra ones."""
-    own = np.int64(law[WORDS])
-    words = np.empty(own + extra, np.uint64)
-    row_words(key, row, 2 * own, words)
+    width = np.int64(law[WIDTH])
+    words = np.empty((width + 1) // 2 + extra, np.uint64)
+    row_words(key, row, width, words)
     return words

@@ -52,6 +52,7 @@ SLOPE_LIMBS: Final = 4
 # A law of vectors has more header. Its layers are drawn with COINS alias tables, one coin of 32 bits
 # each: the layer is the sum of TIMES times the entry, and the last entry of the last of them, LAST,
 # stands for all from there on. How far is then drawn as m + (m + 1 digits), m from one more table.
+WIDTH: Final = 0  # 32-bit words a row: two a coordinate, then the coins
 DIM: Final = 20
 COINS: Final = 21
 SIZES: Final = 22  # where (steps, radius) of each coordinate start, in words

@@ -1,21 +1,21 @@
 """Vectors plus vector noise: what laws on R^d share.
 
-Noise is whole grid steps, held in float64, NaN for a row that kernels cannot decide. A tile holds
-it as it is drawn: groups of sixteen rows, coordinate by coordinate, so that sixteen rows are one
-vector instruction; it is put in order when it is added.
+Noise is whole grid steps, held in float64, NaN for a row that kernels cannot decide. It is drawn for
+groups of sixteen rows, coordinate by coordinate, so that the same coordinate of sixteen rows is one
+vector; then put in order, row after row.
 """
 
 import numpy as np
 
 from fastnoise_kernels.chacha import fill_words, fill_words_of, words_room
 from fastnoise_kernels.filler import call_filler
-from fastnoise_kernels.jit import inlined, inner, kernel
-from fastnoise_kernels.lanes import element, put, wide_vectors
+from fastnoise_kernels.jit import inner, kernel
+from fastnoise_kernels.lanes import eight_rows, element, put, wide_vectors
 from fastnoise_kernels.layout import DIM
 from fastnoise_kernels.release import canonical, snap
 
-TILE_VALUES = 1024  # words, noise and data of a tile stay in the first-level cache
-PATTERN = 64  # the grids of coordinates are repeated at least this long, for long loops
+TILE_VALUES = 2048  # words, noise and data of a tile stay in the first-level cache
+PATTERN = 512  # the grids of coordinates are repeated at least this long, for long loops
 
 
 @inner
@@ -28,13 +28,6 @@ def tile_words(key, first, ids, n, width):
     return words[fill_words(key, first, n, width, words) :], first % 16
 
 
-@inlined
-def group_word(words, place, lane):
-    """A 64-bit word of a row: `place` is where its vector of low halves starts."""
-    low, high = element(words, place + lane), element(words, place + 16 + lane)
-    return np.uint64(low) | np.uint64(high) << np.uint64(32)
-
-
 @inner
 def tile_rows(dim):
     return max(16, TILE_VALUES // dim // 16 * 16)
@@ -42,7 +35,7 @@ def tile_rows(dim):
 
 @inner
 def fill_rows(filler, key, law, first, ids, at, stop, noise):
-    """The noise of rows from place `at` on: how many, and how many precede them in `noise`."""
+    """The noise of rows from place `at` on: how many, and how many rows of `noise` precede them."""
     rows = tile_rows(np.int64(law[DIM]))
     if first < 0:
         n = min(rows, stop - at)
@@ -52,26 +45,38 @@ def fill_rows(filler, key, law, first, ids, at, stop, noise):
 
 
 @inner
-def put_in_order(noise, groups, dim, flat):
-    """Row after row, whole groups."""
-    for group in range(groups):
-        start = 16 * dim * group
-        for i in range(dim):
-            for lane in range(16):
-                put(flat, start + lane * dim + i, element(noise, start + 16 * i + lane))
+def put_in_order(columns, dim, noise, at):
+    """A group's columns as sixteen rows, from noise[at] on."""
+    i = 0
+    while i + 8 <= dim:
+        eight_rows(columns, 16 * i, 8, noise, at + i, dim)
+        eight_rows(columns, 16 * i + 8, 8, noise, at + 8 * dim + i, dim)
+        i += 8
+    if i + 4 <= dim:
+        eight_rows(columns, 16 * i, 4, noise, at + i, dim)
+        eight_rows(columns, 16 * i + 8, 4, noise, at + 8 * dim + i, dim)
+        i += 4
+    if i + 2 <= dim:
+        eight_rows(columns, 16 * i, 2, noise, at + i, dim)
+        eight_rows(columns, 16 * i + 8, 2, noise, at + 8 * dim + i, dim)
+        i += 2
+    if i < dim:
+        eight_rows(columns, 16 * i, 1, noise, at + i, dim)
+        eight_rows(columns, 16 * i + 8, 1, noise, at + 8 * dim + i, dim)
 
 
 @inner
-def add_values(noise, x, out, low, high, grids, inverses, whole):
+def add_values(noise, begin, x, out, here, size, low, high, grids, inverses, phase, whole):
     """out = x + noise * grid, released; `out` is left at `x` where noise is NaN: how often."""
     wide_vectors()
     undecided = 0
-    for i in range(len(x)):
-        value = np.float64(x[i])
-        point = snap(value, low, high, grids[i], inverses[i], grids[i] * whole)
-        total = canonical(point + noise[i] * grids[i])
-        missing = noise[i] != noise[i]
-        out[i] = value if missing else total
+    for i in range(size):
+        steps, grid = element(noise, begin + i), element(grids, phase + i)
+        value = np.float64(element(x, here + i))
+        point = snap(value, low, high, grid, element(inverses, phase + i), grid * whole)
+        total = canonical(point + steps * grid)
+        missing = steps != steps
+        put(out, here + i, out.dtype.type(value if missing else total))
         undecided += missing
     return undecided
 
@@ -87,7 +92,7 @@ def perturb_vectors(
     """
     dim = np.int64(law[DIM])
     rows = tile_rows(dim)
-    noise, flat = np.empty((rows + 32) * dim), np.empty((rows + 32) * dim)
+    noise = np.empty((rows + 32) * dim)
     repeated = dim * ((PATTERN + dim - 1) // dim)
     pattern = np.empty(repeated)
     for i in range(repeated):
@@ -97,7 +102,6 @@ def perturb_vectors(
     at = start
     while at < stop:
         n, lead = fill_rows(filler, key, law, first, ids, at, stop, noise)
-        put_in_order(noise, (lead + n + 15) // 16, dim, flat)
         base = (at - lead) * dim - skip  # where the first group starts in x
         begin, end = max(lead * dim, -base), min((lead + n) * dim, len(x) - base)
         while begin < end:
@@ -105,14 +109,7 @@ def perturb_vectors(
             size = min(repeated - phase, end - begin)
             here = base + begin
             undecided += add_values(
-                flat[begin : begin + size],
-                x[here : here + size],
-                out[here : here + size],
-                low,
-                high,
-                pattern[phase:],
-                inverses[phase:],
-                whole,
+                noise, begin, x, out, here, size, low, high, pattern, inverses, phase, whole
             )
             begin += size
         at += n
@@ -123,11 +120,10 @@ def perturb_vectors(
 def fill_vectors(start, stop, filler, key, law, first, ids, out):
     """The noise itself in grid steps, NaN where it is undecided."""
     dim = np.int64(law[DIM])
-    noise, flat = np.empty((tile_rows(dim) + 32) * dim), np.empty((tile_rows(dim) + 32) * dim)
+    noise = np.empty((tile_rows(dim) + 32) * dim)
     at = start
     while at < stop:
         n, lead = fill_rows(filler, key, law, first, ids, at, stop, noise)
-        put_in_order(noise, (lead + n + 15) // 16, dim, flat)
-        out[at * dim : (at + n) * dim] = flat[lead * dim : (lead + n) * dim]
+        out[at * dim : (at + n) * dim] = noise[lead * dim : (lead + n) * dim]
         at += n
     return 0
