@@ -8,6 +8,7 @@ from numba import carray, types
 from numba.extending import intrinsic
 
 from fastnoise_kernels import lanes
+from fastnoise_kernels.chacha import words_room
 from fastnoise_kernels.filler import vector_filler
 from fastnoise_kernels.jit import inner
 from fastnoise_kernels.layers import (
@@ -22,7 +23,7 @@ from fastnoise_kernels.layers import (
 )
 from fastnoise_kernels.layout import DEEPEST, DIM, WIDTH
 from fastnoise_kernels.staircase import OUT_OF_WORDS
-from fastnoise_kernels.vectors import put_in_order, tile_words
+from fastnoise_kernels.vectors import put_in_order, scratch_size, tile_words
 
 EXTRA_WORDS = 16
 ONE, TWO = np.uint64(1), np.uint64(2)
@@ -82,12 +83,14 @@ def box_columns(law, words, start, layers, columns):
 
 
 @vector_filler
-def fill_box_staircase(key_at, law_at, law_size, first, ids_at, n, noise_at):
+def fill_box_staircase(key_at, law_at, law_size, first, ids_at, n, scratch_at, noise_at):
     key, law, ids = carray(key_at, 8), carray(law_at, law_size), carray(ids_at, n)
     dim, width = np.int64(law[DIM]), np.int64(law[WIDTH])
-    words, lead = tile_words(key, first, ids, n, width)
+    scratch = carray(scratch_at, scratch_size(n, width, dim))
+    words, lead = tile_words(key, first, ids, n, width, scratch)
+    rest = scratch[words_room(n, width) // 2 :].view(np.float64)
     noise = carray(noise_at, (lead + n + 16) * dim)
-    layers, columns = np.empty(16), np.empty(16 * dim)
+    layers, columns = rest[:16], rest[16:]
     for group in range((lead + n + 15) // 16):
         start = 16 * width * group
         careful = group_layers(law, words, start, layers)

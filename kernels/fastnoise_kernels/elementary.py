@@ -27,8 +27,8 @@ INTEGER_BITS, INTEGER_FLOAT = 0x433 << 52 | 1 << 51, 6755399441055744.0
 
 def polynomial(coefficients: tuple[float, ...], x: Floats) -> Floats:
     """The constant comes first."""
-    value = x * 0.0 + coefficients[-1]
-    for coefficient in reversed(coefficients[:-1]):
+    value = x.times_plus(coefficients[-1], coefficients[-2])
+    for coefficient in reversed(coefficients[:-2]):
         value = value.times_plus(x, coefficient)
     return value
 
@@ -60,9 +60,10 @@ def turned(word: Lanes) -> tuple[Floats, Floats]:
     y = f * f
     sine = f.times_plus(HALF_PI, f * (y * polynomial(SINE, y)))
     cosine = y.times_plus(polynomial(COSINE, y), 1.0)
-    across, back = (word >> 62 & 1).equals(1), (word >> 63).equals(1)
-    a, b = (-sine).chosen(across, cosine), cosine.chosen(across, sine)
-    return (-a).chosen(back, a), (-b).chosen(back, b)
+    across = (word & 1 << 62).equals(0)
+    a, b = cosine.chosen(across, sine), sine.chosen(across, cosine)
+    # the quarters are (c, s), (-s, c), (-c, -s), (s, -c): signs are the first bit, and both bits'
+    return a.with_sign(word ^ word << 1), b.with_sign(word)
 
 
 @intrinsic

@@ -24,6 +24,7 @@ ARGUMENTS = (  # see `call_filler`
     types.int64,  # the first row, or -1: the rows are `ids`
     types.CPointer(types.int64),  # ids
     types.int64,  # how many rows
+    types.CPointer(types.uint64),  # scratch: room for words and whatever else
 )
 
 
@@ -48,7 +49,7 @@ vector_filler = partial(Filler, types.float64)  # of vectors: see `vectors`
 
 
 @intrinsic
-def call_filler(typing, address, key, law, first, ids, n, noise):
+def call_filler(typing, address, key, law, first, ids, n, scratch, noise):
     """Call the filler at `address` on arrays.
 
     It may write whole groups of rows: what comes back is how many of `noise` precede the first row
@@ -60,8 +61,9 @@ def call_filler(typing, address, key, law, first, ids, n, noise):
             return context.make_array(signature.args[i])(context, builder, arguments[i])
 
         passed = [array(1).data, array(2).data, array(2).nitems, arguments[3], array(4).data]
-        passed += [arguments[5], array(6).data]
+        passed += [arguments[5], array(6).data, array(7).data]
         kind = ir.FunctionType(ir.IntType(64), [value.type for value in passed])
         return builder.call(builder.inttoptr(arguments[0], kind.as_pointer()), passed)
 
-    return types.int64(types.intp, key, law, types.int64, ids, types.int64, noise), codegen
+    integer = types.int64
+    return integer(types.intp, key, law, integer, ids, integer, scratch, noise), codegen

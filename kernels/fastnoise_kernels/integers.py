@@ -6,7 +6,7 @@ from numba.extending import overload
 
 from fastnoise_kernels.jit import inner, kernel
 from fastnoise_kernels.layout import DEEP
-from fastnoise_kernels.release import ROOM, TILE, fill_tile
+from fastnoise_kernels.release import ROOM, SCRATCH, TILE, fill_tile
 
 
 def add_saturating(value, noise, least, most):
@@ -52,11 +52,11 @@ def add_integer_tile(noise, x, out, low, high, least, most):
 @kernel
 def perturb_integers(start, stop, filler, key, law, first, ids, x, out, low, high, least, most):
     """Rows start .. stop of int64 or uint64; counts those left for the Python layer (DEEP)."""
-    noise = np.empty(TILE + ROOM, np.int64)
+    scratch, noise = np.empty(SCRATCH, np.uint64), np.empty(TILE + ROOM, np.int64)
     deep = 0
     at = start
     while at < stop:
-        n, lead = fill_tile(filler, key, law, first, ids, at, stop, noise)
+        n, lead = fill_tile(filler, key, law, first, ids, at, stop, scratch, noise)
         tile = noise[max(lead, ~lead) :]
         deep += add_integer_tile(tile, x[at : at + n], out[at : at + n], low, high, least, most)
         at += n

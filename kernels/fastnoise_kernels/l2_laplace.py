@@ -11,12 +11,12 @@ from numba import carray, types
 from numba.extending import intrinsic
 
 from fastnoise_kernels import lanes
-from fastnoise_kernels.chacha import BATCH, extra_blocks
+from fastnoise_kernels.chacha import BATCH, extra_blocks, words_room
 from fastnoise_kernels.elementary import float_of_bits, logarithm, turned, unit
 from fastnoise_kernels.filler import vector_filler
 from fastnoise_kernels.jit import inner
 from fastnoise_kernels.layout import DIM, SCALE, SHAPE, WIDTH
-from fastnoise_kernels.vectors import put_in_order, tile_words
+from fastnoise_kernels.vectors import put_in_order, scratch_size, tile_words
 
 RADIUS_WORDS = 3  # of a row of four dimensions or more
 
@@ -164,12 +164,14 @@ def many_dimensions(key, law, first, ids, lead, n, group, words, start, radii, c
 
 
 @vector_filler
-def fill_l2_laplace(key_at, law_at, law_size, first, ids_at, n, noise_at):
+def fill_l2_laplace(key_at, law_at, law_size, first, ids_at, n, scratch_at, noise_at):
     key, law, ids = carray(key_at, 8), carray(law_at, law_size), carray(ids_at, n)
     dim, width = np.int64(law[DIM]), np.int64(law[WIDTH])
-    words, lead = tile_words(key, first, ids, n, width)
+    scratch = carray(scratch_at, scratch_size(n, width, dim))
+    words, lead = tile_words(key, first, ids, n, width, scratch)
+    rest = scratch[words_room(n, width) // 2 :].view(np.float64)
     noise, scale = carray(noise_at, (lead + n + 16) * dim), law_float(law, SCALE)
-    columns, radii = np.empty(16 * (dim + 1)), np.empty(16)
+    radii, columns = rest[:16], rest[16:]
     for group in range((lead + n + 15) // 16):
         start = 16 * width * group
         if dim == 2:

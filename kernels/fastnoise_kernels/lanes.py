@@ -162,6 +162,10 @@ class Floats(Lanes):
         """self * factor + addend, rounded once."""
         return self._call("fma", factor, addend)
 
+    def with_sign(self, word: Lanes) -> Floats:
+        """Negated where the leading bit of `word` is set."""
+        return (self.as_bits() ^ (word & 1 << 63)).as_floats()
+
     def as_bits(self) -> Lanes:
         return Lanes(self.builder, self.builder.bitcast(self.value, LANES_64))
 

@@ -14,6 +14,7 @@ from fastnoise_kernels.layout import DEEP
 
 TILE = 1024  # rows: words, noise and data of a tile stay in the first-level cache
 ROOM = 32  # a filler may write whole groups of rows
+SCRATCH = 4 * TILE  # 64-bit words: fillers need two a row, and some for whole batches
 
 
 @inner
@@ -60,16 +61,16 @@ def canonical(value):
 
 
 @inner
-def fill_tile(filler, key, law, first, ids, at, stop, noise):
+def fill_tile(filler, key, law, first, ids, at, stop, scratch, noise):
     """The noise of the rows from place `at` on: how many it is, and what the filler says of it.
 
     Tiles end where batches do, so that only the first one computes part of a batch in vain.
     """
     if first < 0:
         n = min(TILE, stop - at)
-        return n, call_filler(filler, key, law, -1, ids[at:], n, noise)
+        return n, call_filler(filler, key, law, -1, ids[at:], n, scratch, noise)
     n = min(TILE - (first + at) % TILE, stop - at)
-    return n, call_filler(filler, key, law, first + at, ids, n, noise)
+    return n, call_filler(filler, key, law, first + at, ids, n, scratch, noise)
 
 
 @inner
@@ -100,11 +101,11 @@ def add_wide_tile(noise, x, out, low, high, grid, whole):
 @kernel
 def perturb_floats(start, stop, filler, key, law, first, ids, x, out, low, high, grid, whole):
     """out = x + noise for rows start .. stop; counts the rows left for the Python layer (DEEP)."""
-    noise = np.empty(TILE + ROOM, np.int64)
+    scratch, noise = np.empty(SCRATCH, np.uint64), np.empty(TILE + ROOM, np.int64)
     deep = 0
     at = start
     while at < stop:
-        n, lead = fill_tile(filler, key, law, first, ids, at, stop, noise)
+        n, lead = fill_tile(filler, key, law, first, ids, at, stop, scratch, noise)
         some, room = x[at : at + n], out[at : at + n]
         if lead >= 0:
             add_tile(noise[lead:], some, room, low, high, grid, whole)
@@ -117,10 +118,10 @@ def perturb_floats(start, stop, filler, key, law, first, ids, x, out, low, high,
 @kernel
 def fill_noise(start, stop, filler, key, law, first, ids, out):
     """The integer noise itself, DEEP included."""
-    noise = np.empty(TILE + ROOM, np.int64)
+    scratch, noise = np.empty(SCRATCH, np.uint64), np.empty(TILE + ROOM, np.int64)
     at = start
     while at < stop:
-        n, lead = fill_tile(filler, key, law, first, ids, at, stop, noise)
+        n, lead = fill_tile(filler, key, law, first, ids, at, stop, scratch, noise)
         lead = max(lead, ~lead)
         out[at : at + n] = noise[lead : lead + n]
         at += n

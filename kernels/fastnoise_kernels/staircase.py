@@ -368,10 +368,11 @@ def widest(noise):
 
 
 @filler
-def fill_staircase(key_at, law_at, law_size, first, ids_at, n, noise_at):
+def fill_staircase(key_at, law_at, law_size, first, ids_at, n, scratch_at, noise_at):
     key, law, ids = carray(key_at, 8), carray(law_at, law_size), carray(ids_at, n)
     width = 2 * np.int64(law[WORDS])
-    words = np.empty(words_room(n, width), np.uint32)
+    scratch = carray(scratch_at, words_room(n, 4)).view(np.uint32)
+    words, careful = scratch[: words_room(n, width)], scratch[words_room(n, width) :]
     if first < 0:
         lead, start = 0, 0
         fill_words_of(key, ids, width, words)
@@ -379,7 +380,7 @@ def fill_staircase(key_at, law_at, law_size, first, ids_at, n, noise_at):
         lead, start = first % 16, fill_words(key, first, n, width, words)
     total = lead + n
     noise = carray(noise_at, total + 16)
-    careful = np.empty((total + 15) // 16, np.uint32)
+    careful = careful[: (total + 15) // 16]
     if width == 2:
         some = one_word_rows(law, words[start:], noise, careful)
     else:

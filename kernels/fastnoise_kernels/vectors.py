@@ -11,7 +11,7 @@ from fastnoise_kernels.chacha import fill_words, fill_words_of, words_room
 from fastnoise_kernels.filler import call_filler
 from fastnoise_kernels.jit import inner, kernel
 from fastnoise_kernels.lanes import eight_rows, element, put, wide_vectors
-from fastnoise_kernels.layout import DIM
+from fastnoise_kernels.layout import DIM, WIDTH
 from fastnoise_kernels.release import canonical, snap
 
 TILE_VALUES = 2048  # words, noise and data of a tile stay in the first-level cache
@@ -19,9 +19,15 @@ PATTERN = 512  # the grids of coordinates are repeated at least this long, for l
 
 
 @inner
-def tile_words(key, first, ids, n, width):
+def scratch_size(rows, width, dim):
+    """In 64-bit words: for words, and five columns of sixteen rows a coordinate."""
+    return words_room(rows, width) // 2 + 80 * (dim + 1)
+
+
+@inner
+def tile_words(key, first, ids, n, width, scratch):
     """The words of n rows in groups of sixteen, and how many rows precede the first."""
-    words = np.empty(words_room(n, width), np.uint32)
+    words = scratch[: words_room(n, width) // 2].view(np.uint32)
     if first < 0:
         fill_words_of(key, ids, width, words)
         return words, 0
@@ -34,14 +40,14 @@ def tile_rows(dim):
 
 
 @inner
-def fill_rows(filler, key, law, first, ids, at, stop, noise):
+def fill_rows(filler, key, law, first, ids, at, stop, scratch, noise):
     """The noise of rows from place `at` on: how many, and how many rows of `noise` precede them."""
     rows = tile_rows(np.int64(law[DIM]))
     if first < 0:
         n = min(rows, stop - at)
-        return n, call_filler(filler, key, law, -1, ids[at:], n, noise)
+        return n, call_filler(filler, key, law, -1, ids[at:], n, scratch, noise)
     n = min(rows - (first + at) % 16, stop - at)
-    return n, call_filler(filler, key, law, first + at, ids, n, noise)
+    return n, call_filler(filler, key, law, first + at, ids, n, scratch, noise)
 
 
 @inner
@@ -93,6 +99,7 @@ def perturb_vectors(
     dim = np.int64(law[DIM])
     rows = tile_rows(dim)
     noise = np.empty((rows + 32) * dim)
+    scratch = np.empty(scratch_size(rows, np.int64(law[WIDTH]), dim), np.uint64)
     repeated = dim * ((PATTERN + dim - 1) // dim)
     pattern = np.empty(repeated)
     for i in range(repeated):
@@ -101,7 +108,7 @@ def perturb_vectors(
     undecided = 0
     at = start
     while at < stop:
-        n, lead = fill_rows(filler, key, law, first, ids, at, stop, noise)
+        n, lead = fill_rows(filler, key, law, first, ids, at, stop, scratch, noise)
         base = (at - lead) * dim - skip  # where the first group starts in x
         begin, end = max(lead * dim, -base), min((lead + n) * dim, len(x) - base)
         while begin < end:
@@ -120,10 +127,12 @@ def perturb_vectors(
 def fill_vectors(start, stop, filler, key, law, first, ids, out):
     """The noise itself in grid steps, NaN where it is undecided."""
     dim = np.int64(law[DIM])
-    noise = np.empty((tile_rows(dim) + 32) * dim)
+    rows = tile_rows(dim)
+    noise = np.empty((rows + 32) * dim)
+    scratch = np.empty(scratch_size(rows, np.int64(law[WIDTH]), dim), np.uint64)
     at = start
     while at < stop:
-        n, lead = fill_rows(filler, key, law, first, ids, at, stop, noise)
+        n, lead = fill_rows(filler, key, law, first, ids, at, stop, scratch, noise)
         out[at * dim : (at + n) * dim] = noise[lead * dim : (lead + n) * dim]
         at += n
     return 0
