@@ -91,6 +91,7 @@ def fill_box_staircase(key_at, law_at, law_size, first, ids_at, n, scratch_at, n
     rest = scratch[words_room(n, width) // 2 :].view(np.float64)
     noise = carray(noise_at, (lead + n + 16) * dim)
     layers, columns = rest[:16], rest[16:]
+    undecided = False
     for group in range((lead + n + 15) // 16):
         start = 16 * width * group
         careful = group_layers(law, words, start, layers)
@@ -100,4 +101,5 @@ def fill_box_staircase(key_at, law_at, law_size, first, ids_at, n, scratch_at, n
             if careful >> np.uint32(at % 16) & np.uint32(1) and lead <= at < lead + n:
                 row = ids[at] if first < 0 else first - lead + at
                 redraw_box(key, row, law, noise[at * dim :])
-    return lead
+                undecided |= noise[at * dim] != noise[at * dim]
+    return ~lead if undecided else lead

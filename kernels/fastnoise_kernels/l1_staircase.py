@@ -176,6 +176,7 @@ def fill_l1_staircase(key_at, law_at, law_size, first, ids_at, n, scratch_at, no
     layers, columns, drawn = rest[:16], rest[16:], rest[16 * (dim + 1) :]
     drawn[:16] = -1.0
     signs = drawn[16 * (dim + 1) :].view(np.uint32)
+    undecided = False
     for group in range((lead + n + 15) // 16):
         start = 16 * width * group
         careful = group_layers(law, words, start, layers)
@@ -185,4 +186,5 @@ def fill_l1_staircase(key_at, law_at, law_size, first, ids_at, n, scratch_at, no
             if careful >> np.uint32(at % 16) & np.uint32(1) and lead <= at < lead + n:
                 row = ids[at] if first < 0 else first - lead + at
                 redraw_ball(key, row, law, noise[at * dim :])
-    return lead
+                undecided |= noise[at * dim] != noise[at * dim]
+    return ~lead if undecided else lead

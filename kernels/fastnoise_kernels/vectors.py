@@ -12,7 +12,7 @@ from fastnoise_kernels.filler import call_filler
 from fastnoise_kernels.jit import inner, kernel
 from fastnoise_kernels.lanes import eight_rows, element, put, wide_vectors
 from fastnoise_kernels.layout import DIM, WIDTH
-from fastnoise_kernels.release import canonical, snap
+from fastnoise_kernels.release import add_tile, canonical, snap
 
 TILE_VALUES = 2048  # words, noise and data of a tile stay in the first-level cache
 PATTERN = 512  # the grids of coordinates are repeated at least this long, for long loops
@@ -41,7 +41,10 @@ def tile_rows(dim):
 
 @inner
 def fill_rows(filler, key, law, first, ids, at, stop, scratch, noise):
-    """The noise of rows from place `at` on: how many, and how many rows of `noise` precede them."""
+    """The noise of rows from place `at` on: how many, and how many rows of `noise` precede them.
+
+    The bitwise complement of the latter if there is an undecided one.
+    """
     rows = tile_rows(np.int64(law[DIM]))
     if first < 0:
         n = min(rows, stop - at)
@@ -72,18 +75,37 @@ def put_in_order(columns, dim, noise, at):
 
 
 @inner
-def add_values(noise, begin, x, out, here, size, low, high, grids, inverses, phase, whole):
-    """out = x + noise * grid, released; `out` is left at `x` where noise is NaN: how often."""
+def add_values(noise, begin, end, x, out, base, low, high, grids, inverses, whole):
+    """out[base + i] = x[base + i] + noise[i] * grid, released; with a grid for each coordinate.
+
+    grids: repeated often enough for long loops.
+    """
     wide_vectors()
+    while begin < end:
+        phase = begin % len(grids)
+        size = min(len(grids) - phase, end - begin)
+        for i in range(size):
+            at, grid = base + begin + i, element(grids, phase + i)
+            value, inverse = np.float64(element(x, at)), element(inverses, phase + i)
+            point = snap(value, low, high, grid, inverse, grid * whole)
+            total = canonical(point + element(noise, begin + i) * grid)
+            put(out, at, out.dtype.type(total))
+        begin += size
+
+
+@inner
+def add_decided_values(noise, begin, end, x, out, base, low, high, grids, whole):
+    """The same, one by one; `out` is left at `x` where noise is NaN: how often that is."""
     undecided = 0
-    for i in range(size):
-        steps, grid = element(noise, begin + i), element(grids, phase + i)
-        value = np.float64(element(x, here + i))
-        point = snap(value, low, high, grid, element(inverses, phase + i), grid * whole)
-        total = canonical(point + steps * grid)
-        missing = steps != steps
-        put(out, here + i, out.dtype.type(value if missing else total))
-        undecided += missing
+    for i in range(begin, end):
+        grid = grids[i % len(grids)]
+        if noise[i] != noise[i]:
+            out[base + i] = x[base + i]
+            undecided += 1
+        else:
+            value = np.float64(x[base + i])
+            point = snap(value, low, high, grid, 1.0 / grid, grid * whole)
+            out[base + i] = canonical(point + noise[i] * grid)
     return undecided
 
 
@@ -100,25 +122,29 @@ def perturb_vectors(
     rows = tile_rows(dim)
     noise = np.empty((rows + 32) * dim)
     scratch = np.empty(scratch_size(rows, np.int64(law[WIDTH]), dim), np.uint64)
-    repeated = dim * ((PATTERN + dim - 1) // dim)
-    pattern = np.empty(repeated)
-    for i in range(repeated):
-        pattern[i] = grids[i % dim]
-    inverses = 1.0 / pattern
+    repeated = np.empty(dim * ((PATTERN + dim - 1) // dim))
+    for i in range(len(repeated)):
+        repeated[i] = grids[i % dim]
+    inverses, grid = 1.0 / repeated, grids[0]
+    same = np.all(grids == grid)
     undecided = 0
     at = start
     while at < stop:
         n, lead = fill_rows(filler, key, law, first, ids, at, stop, scratch, noise)
+        decided, lead = lead >= 0, max(lead, ~lead)
         base = (at - lead) * dim - skip  # where the first group starts in x
         begin, end = max(lead * dim, -base), min((lead + n) * dim, len(x) - base)
-        while begin < end:
-            phase = begin % repeated
-            size = min(repeated - phase, end - begin)
-            here = base + begin
-            undecided += add_values(
-                noise, begin, x, out, here, size, low, high, pattern, inverses, phase, whole
+        if not decided:
+            undecided += add_decided_values(
+                noise, begin, end, x, out, base, low, high, grids, whole
             )
-            begin += size
+        elif same:
+            here = slice(base + begin, base + end)
+            add_tile(noise[begin:end], x[here], out[here], low, high, grid, grid * whole)
+        else:
+            add_values(
+                noise, begin, end, x, out, base, low, high, repeated, inverses, whole
+            )
         at += n
     return undecided
 
@@ -133,6 +159,7 @@ def fill_vectors(start, stop, filler, key, law, first, ids, out):
     at = start
     while at < stop:
         n, lead = fill_rows(filler, key, law, first, ids, at, stop, scratch, noise)
+        lead = max(lead, ~lead)
         out[at * dim : (at + n) * dim] = noise[lead * dim : (lead + n) * dim]
         at += n
     return 0
