@@ -94,7 +94,9 @@ class Coin:
         """The weights in units of a power of two, and that power."""
         bits = self.bits + ceil(float(self.exponent) * len(self.points) * LOG2_E) + 64
         ratio = int(exp_above(self.exponent, bits) * (1 << bits))
-        powers = accumulate(range(len(self.points) - 1), lambda p, _: p * ratio >> bits, initial=1 << bits)
+        powers = accumulate(
+            range(len(self.points) - 1), lambda p, _: p * ratio >> bits, initial=1 << bits
+        )
         return [power * p for power, p in zip(powers, self.points, strict=True)], bits
 
     def beyond(self) -> int:

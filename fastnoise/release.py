@@ -87,7 +87,9 @@ def laplace_release(
     """The Laplace law on a grid; without one, textbook noise on a scale too fine to matter."""
     if grid is None:
         bits = _finest_bits(epsilon)
-        return Release("staircase", laplace_law(epsilon, 1 << bits), ldexp(sensitivity, -bits), False)
+        return Release(
+            "staircase", laplace_law(epsilon, 1 << bits), ldexp(sensitivity, -bits), False
+        )
     steps = steps_across(epsilon, sensitivity, grid, changed)
     return Release("staircase", laplace_law(epsilon, steps), grid)
 

@@ -271,9 +271,7 @@ def assemble(
     words[layout.REST_TOP] = whole % (2 * radius - 1)
     words[layout.REST_SIDE] = whole % (2 * steps)
     words[layout.LAST_PLACES], words[layout.END] = last_places, end
-    append_table(
-        words, head, limbs, layout.HEAD_BITS, layout.HEAD_CELLS, layout.HEAD_THRESHOLDS
-    )
+    append_table(words, head, limbs, layout.HEAD_BITS, layout.HEAD_CELLS, layout.HEAD_THRESHOLDS)
     append_table(
         words, digits, limbs, layout.DIGIT_BITS, layout.DIGIT_CELLS, layout.DIGIT_THRESHOLDS
     )

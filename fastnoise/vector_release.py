@@ -124,7 +124,9 @@ def l1_staircase_release(
     if dim == 1:
         return staircase_release(epsilon, sensitivity, gamma, grid)
     if grid is None:
-        unit = _finer(epsilon, dim, l1_staircase_grid(epsilon, dim, sensitivity, gamma), sensitivity)
+        unit = _finer(
+            epsilon, dim, l1_staircase_grid(epsilon, dim, sensitivity, gamma), sensitivity
+        )
         steps = ceil(Fraction(sensitivity) / Fraction(unit))
     else:
         steps, unit = steps_across(epsilon, sensitivity, grid, dim), grid
@@ -165,8 +167,7 @@ def box_staircase_release(
     shares = [Fraction(z) / Fraction(s) for z, s in zip(core, widths, strict=True)]
     radii = [max(1, round(share * n)) for share, n in zip(shares, steps, strict=True)]
     points = [
-        prod(2 * (r + k * n) - 1 for r, n in zip(radii, steps, strict=True))
-        for k in range(dim + 1)
+        prod(2 * (r + k * n) - 1 for r, n in zip(radii, steps, strict=True)) for k in range(dim + 1)
     ]
     law = layer_law(min(epsilon, LARGEST_EPSILON), points, steps, radii)
     return vector_release("box_staircase", law, units, grids is not None)
@@ -177,7 +178,9 @@ def _staircase_bits(epsilon: float, dim: int, gamma: float, changed: int) -> int
     with precise(max(epsilon, LEAST_EPSILON)) as exact:
         means = power_means(geometric_mean(exact), Decimal(gamma or 1.0), dim + 1)
         mean = float(max(means[dim + 1] / means[dim] / (dim + 1), Decimal("1e-300")))
-    wanted = max(STEPS_BITS, WIDENED_BITS + (changed - 1).bit_length(), MEAN_BITS - frexp(mean)[1] + 1)
+    wanted = max(
+        STEPS_BITS, WIDENED_BITS + (changed - 1).bit_length(), MEAN_BITS - frexp(mean)[1] + 1
+    )
     return min(wanted, _finest_staircase_bits(epsilon, dim))
 
 

@@ -43,7 +43,9 @@ class Privacy:
         if not (apart >= 0):
             raise ValueError(refusal("distance", distance, "a number from 0 up"))
         if self.delta > 0:
-            return self.epsilon * apart / self.sensitivity if apart <= self.sensitivity else math.inf
+            return (
+                self.epsilon * apart / self.sensitivity if apart <= self.sensitivity else math.inf
+            )
         if self.lipschitz is not None or math.isinf(apart):
             return apart * (self.lipschitz or self.epsilon)
         return self.epsilon * math.ceil(Fraction(apart) / Fraction(self.sensitivity))

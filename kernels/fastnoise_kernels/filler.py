@@ -16,6 +16,8 @@ from numba.core.ccallback import CFunc
 from numba.extending import intrinsic
 
 from fastnoise_kernels.cache import kernel_cache
+from fastnoise_kernels.chacha import BATCH, LINE
+from fastnoise_kernels.jit import inner
 
 ARGUMENTS = (  # see `call_filler`
     types.CPointer(types.uint32),  # key: 8 words
@@ -24,6 +26,7 @@ ARGUMENTS = (  # see `call_filler`
     types.int64,  # the first row, or -1: the rows are `ids`
     types.CPointer(types.int64),  # ids
     types.int64,  # how many rows
+    types.CPointer(types.int64),  # ahead: see `look_ahead`
     types.CPointer(types.uint64),  # scratch: room for words and whatever else
 )
 
@@ -49,7 +52,7 @@ vector_filler = partial(Filler, types.float64)  # of vectors: see `vectors`
 
 
 @intrinsic
-def call_filler(typing, address, key, law, first, ids, n, scratch, noise):
+def call_filler(typing, address, key, law, first, ids, n, ahead, scratch, noise):
     """Call the filler at `address` on arrays.
 
     It may write whole groups of rows: what comes back is how many of `noise` precede the first row
@@ -61,9 +64,18 @@ def call_filler(typing, address, key, law, first, ids, n, scratch, noise):
             return context.make_array(signature.args[i])(context, builder, arguments[i])
 
         passed = [array(1).data, array(2).data, array(2).nitems, arguments[3], array(4).data]
-        passed += [arguments[5], array(6).data, array(7).data]
+        passed += [arguments[5], array(6).data, array(7).data, array(8).data]
         kind = ir.FunctionType(ir.IntType(64), [value.type for value in passed])
         return builder.call(builder.inttoptr(arguments[0], kind.as_pointer()), passed)
 
     integer = types.int64
-    return integer(types.intp, key, law, integer, ids, integer, scratch, noise), codegen
+    return integer(types.intp, key, law, integer, ids, integer, ahead, scratch, noise), codegen
+
+
+@inner
+def look_ahead(ahead, x, out, at, values, words):
+    """Let a filler that computes so many 32-bit words fetch `values` of x and out from `at` on."""
+    ahead[0] = x.ctypes.data + at * x.itemsize
+    ahead[1] = out.ctypes.data + at * out.itemsize
+    lines, batches = values * x.itemsize // LINE + 1, words // BATCH + 1
+    ahead[2] = (lines + batches - 1) // batches

@@ -4,8 +4,9 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
+from fastnoise_kernels.filler import look_ahead
 from fastnoise_kernels.jit import inner, kernel
-from fastnoise_kernels.layout import DEEP
+from fastnoise_kernels.layout import DEEP, WORDS
 from fastnoise_kernels.release import ROOM, SCRATCH, TILE, fill_tile
 
 
@@ -52,11 +53,13 @@ def add_integer_tile(noise, x, out, low, high, least, most):
 @kernel
 def perturb_integers(start, stop, filler, key, law, first, ids, x, out, low, high, least, most):
     """Rows start .. stop of int64 or uint64; counts those left for the Python layer (DEEP)."""
-    scratch, noise = np.empty(SCRATCH, np.uint64), np.empty(TILE + ROOM, np.int64)
+    ahead, scratch = np.zeros(3, np.int64), np.empty(SCRATCH, np.uint64)
+    noise = np.empty(TILE + ROOM, np.int64)
     deep = 0
     at = start
     while at < stop:
-        n, lead = fill_tile(filler, key, law, first, ids, at, stop, scratch, noise)
+        look_ahead(ahead, x, out, at, TILE, 2 * np.int64(law[WORDS]) * TILE)
+        n, lead = fill_tile(filler, key, law, first, ids, at, stop, ahead, scratch, noise)
         tile = noise[max(lead, ~lead) :]
         deep += add_integer_tile(tile, x[at : at + n], out[at : at + n], low, high, least, most)
         at += n

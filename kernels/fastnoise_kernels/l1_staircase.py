@@ -166,11 +166,12 @@ def ball_columns(law, words, start, layers, drawn, signs, columns):
 
 
 @vector_filler
-def fill_l1_staircase(key_at, law_at, law_size, first, ids_at, n, scratch_at, noise_at):
+def fill_l1_staircase(key_at, law_at, law_size, first, ids_at, n, ahead_at, scratch_at, noise_at):
     key, law, ids = carray(key_at, 8), carray(law_at, law_size), carray(ids_at, n)
     dim, width = np.int64(law[DIM]), np.int64(law[WIDTH])
     scratch = carray(scratch_at, scratch_size(n, width, dim))
-    words, lead = tile_words(key, first, ids, n, width, scratch)
+    ahead = carray(ahead_at, 3)
+    words, lead = tile_words(key, first, ids, n, width, ahead, scratch)
     rest = scratch[words_room(n, width) // 2 :].view(np.float64)
     noise = carray(noise_at, (lead + n + 16) * dim)
     layers, columns, drawn = rest[:16], rest[16:], rest[16 * (dim + 1) :]

@@ -164,11 +164,12 @@ def many_dimensions(key, law, first, ids, lead, n, group, words, start, radii, c
 
 
 @vector_filler
-def fill_l2_laplace(key_at, law_at, law_size, first, ids_at, n, scratch_at, noise_at):
+def fill_l2_laplace(key_at, law_at, law_size, first, ids_at, n, ahead_at, scratch_at, noise_at):
     key, law, ids = carray(key_at, 8), carray(law_at, law_size), carray(ids_at, n)
     dim, width = np.int64(law[DIM]), np.int64(law[WIDTH])
     scratch = carray(scratch_at, scratch_size(n, width, dim))
-    words, lead = tile_words(key, first, ids, n, width, scratch)
+    ahead = carray(ahead_at, 3)
+    words, lead = tile_words(key, first, ids, n, width, ahead, scratch)
     rest = scratch[words_room(n, width) // 2 :].view(np.float64)
     noise, scale = carray(noise_at, (lead + n + 16) * dim), law_float(law, SCALE)
     radii, columns = rest[:16], rest[16:]
@@ -179,8 +180,6 @@ def fill_l2_laplace(key_at, law_at, law_size, first, ids_at, n, scratch_at, nois
         elif dim == 3:
             sixteen_spaces(words, start, scale, columns)
         else:
-            many_dimensions(
-                key, law, first, ids, lead, n, group, words, start, radii, columns
-            )
+            many_dimensions(key, law, first, ids, lead, n, group, words, start, radii, columns)
         put_in_order(columns, dim, noise, 16 * dim * group)
     return lead

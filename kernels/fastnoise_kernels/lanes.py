@@ -340,9 +340,26 @@ def eight_rows(typing: Any, columns: Any, at: Any, count: Any, rows: Any, to: An
                     ir.VectorType(I32, columns_at_once), list(range(start, start + columns_at_once))
                 )
                 row = builder.shuffle_vector(vector, vector, mask)
-                where = builder.gep(data(3), [moved(arguments[4], i * pieces + piece, arguments[5])])
+                where = builder.gep(
+                    data(3), [moved(arguments[4], i * pieces + piece, arguments[5])]
+                )
                 builder.store(row, builder.bitcast(where, some.as_pointer()), align=8)
         return context.get_dummy_value()
 
     integer = types.int64
     return types.void(columns, integer, count, rows, integer, integer), codegen
+
+
+@intrinsic
+def prefetch(typing: Any, address: Any) -> Any:
+    """Have the line at that address on its way to the second-level cache."""
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        where = builder.inttoptr(arguments[0], ir.IntType(8).as_pointer())
+        name, kind = "llvm.prefetch.p0", ir.FunctionType(ir.VoidType(), [where.type, I32, I32, I32])
+        function = builder.module.globals.get(name) or ir.Function(builder.module, kind, name)
+        to_read, second_level, data = (ir.Constant(I32, value) for value in (0, 2, 1))
+        builder.call(function, [where, to_read, second_level, data])
+        return context.get_dummy_value()
+
+    return types.void(types.int64), codegen

@@ -7,10 +7,10 @@ output's type: post-processing of the exact sum, so the guarantee of the integer
 import numpy as np
 
 from fastnoise_kernels.elementary import float_bits, float_of_bits
-from fastnoise_kernels.filler import call_filler
+from fastnoise_kernels.filler import call_filler, look_ahead
 from fastnoise_kernels.jit import inner, kernel
 from fastnoise_kernels.lanes import wide_vectors
-from fastnoise_kernels.layout import DEEP
+from fastnoise_kernels.layout import DEEP, WORDS
 
 TILE = 1024  # rows: words, noise and data of a tile stay in the first-level cache
 ROOM = 32  # a filler may write whole groups of rows
@@ -61,16 +61,16 @@ def canonical(value):
 
 
 @inner
-def fill_tile(filler, key, law, first, ids, at, stop, scratch, noise):
+def fill_tile(filler, key, law, first, ids, at, stop, ahead, scratch, noise):
     """The noise of the rows from place `at` on: how many it is, and what the filler says of it.
 
     Tiles end where batches do, so that only the first one computes part of a batch in vain.
     """
     if first < 0:
         n = min(TILE, stop - at)
-        return n, call_filler(filler, key, law, -1, ids[at:], n, scratch, noise)
+        return n, call_filler(filler, key, law, -1, ids[at:], n, ahead, scratch, noise)
     n = min(TILE - (first + at) % TILE, stop - at)
-    return n, call_filler(filler, key, law, first + at, ids, n, scratch, noise)
+    return n, call_filler(filler, key, law, first + at, ids, n, ahead, scratch, noise)
 
 
 @inner
@@ -101,11 +101,13 @@ def add_wide_tile(noise, x, out, low, high, grid, whole):
 @kernel
 def perturb_floats(start, stop, filler, key, law, first, ids, x, out, low, high, grid, whole):
     """out = x + noise for rows start .. stop; counts the rows left for the Python layer (DEEP)."""
-    scratch, noise = np.empty(SCRATCH, np.uint64), np.empty(TILE + ROOM, np.int64)
+    ahead, scratch = np.zeros(3, np.int64), np.empty(SCRATCH, np.uint64)
+    noise = np.empty(TILE + ROOM, np.int64)
     deep = 0
     at = start
     while at < stop:
-        n, lead = fill_tile(filler, key, law, first, ids, at, stop, scratch, noise)
+        look_ahead(ahead, x, out, at, TILE, 2 * np.int64(law[WORDS]) * TILE)
+        n, lead = fill_tile(filler, key, law, first, ids, at, stop, ahead, scratch, noise)
         some, room = x[at : at + n], out[at : at + n]
         if lead >= 0:
             add_tile(noise[lead:], some, room, low, high, grid, whole)
@@ -118,10 +120,11 @@ def perturb_floats(start, stop, filler, key, law, first, ids, x, out, low, high,
 @kernel
 def fill_noise(start, stop, filler, key, law, first, ids, out):
     """The integer noise itself, DEEP included."""
-    scratch, noise = np.empty(SCRATCH, np.uint64), np.empty(TILE + ROOM, np.int64)
+    ahead, scratch = np.zeros(3, np.int64), np.empty(SCRATCH, np.uint64)
+    noise = np.empty(TILE + ROOM, np.int64)
     at = start
     while at < stop:
-        n, lead = fill_tile(filler, key, law, first, ids, at, stop, scratch, noise)
+        n, lead = fill_tile(filler, key, law, first, ids, at, stop, ahead, scratch, noise)
         lead = max(lead, ~lead)
         out[at : at + n] = noise[lead : lead + n]
         at += n

@@ -368,7 +368,7 @@ def widest(noise):
 
 
 @filler
-def fill_staircase(key_at, law_at, law_size, first, ids_at, n, scratch_at, noise_at):
+def fill_staircase(key_at, law_at, law_size, first, ids_at, n, ahead_at, scratch_at, noise_at):
     key, law, ids = carray(key_at, 8), carray(law_at, law_size), carray(ids_at, n)
     width = 2 * np.int64(law[WORDS])
     scratch = carray(scratch_at, words_room(n, 4)).view(np.uint32)
@@ -377,7 +377,7 @@ def fill_staircase(key_at, law_at, law_size, first, ids_at, n, scratch_at, noise
         lead, start = 0, 0
         fill_words_of(key, ids, width, words)
     else:
-        lead, start = first % 16, fill_words(key, first, n, width, words)
+        lead, start = first % 16, fill_words(key, first, n, width, words, carray(ahead_at, 3))
     total = lead + n
     noise = carray(noise_at, total + 16)
     careful = careful[: (total + 15) // 16]

@@ -8,7 +8,7 @@ vector; then put in order, row after row.
 import numpy as np
 
 from fastnoise_kernels.chacha import fill_words, fill_words_of, words_room
-from fastnoise_kernels.filler import call_filler
+from fastnoise_kernels.filler import call_filler, look_ahead
 from fastnoise_kernels.jit import inner, kernel
 from fastnoise_kernels.lanes import eight_rows, element, put, wide_vectors
 from fastnoise_kernels.layout import DIM, WIDTH
@@ -25,13 +25,13 @@ def scratch_size(rows, width, dim):
 
 
 @inner
-def tile_words(key, first, ids, n, width, scratch):
+def tile_words(key, first, ids, n, width, ahead, scratch):
     """The words of n rows in groups of sixteen, and how many rows precede the first."""
     words = scratch[: words_room(n, width) // 2].view(np.uint32)
     if first < 0:
         fill_words_of(key, ids, width, words)
         return words, 0
-    return words[fill_words(key, first, n, width, words) :], first % 16
+    return words[fill_words(key, first, n, width, words, ahead) :], first % 16
 
 
 @inner
@@ -40,7 +40,7 @@ def tile_rows(dim):
 
 
 @inner
-def fill_rows(filler, key, law, first, ids, at, stop, scratch, noise):
+def fill_rows(filler, key, law, first, ids, at, stop, ahead, scratch, noise):
     """The noise of rows from place `at` on: how many, and how many rows of `noise` precede them.
 
     The bitwise complement of the latter if there is an undecided one.
@@ -48,9 +48,9 @@ def fill_rows(filler, key, law, first, ids, at, stop, scratch, noise):
     rows = tile_rows(np.int64(law[DIM]))
     if first < 0:
         n = min(rows, stop - at)
-        return n, call_filler(filler, key, law, -1, ids[at:], n, scratch, noise)
+        return n, call_filler(filler, key, law, -1, ids[at:], n, ahead, scratch, noise)
     n = min(rows - (first + at) % 16, stop - at)
-    return n, call_filler(filler, key, law, first + at, ids, n, scratch, noise)
+    return n, call_filler(filler, key, law, first + at, ids, n, ahead, scratch, noise)
 
 
 @inner
@@ -118,10 +118,10 @@ def perturb_vectors(
     x: values in C order, of which the first `skip` of the first row are missing, and perhaps some
         of the last; grids: one a coordinate; whole: 2**52, or 0 if nothing is snapped.
     """
-    dim = np.int64(law[DIM])
+    dim, width = np.int64(law[DIM]), np.int64(law[WIDTH])
     rows = tile_rows(dim)
-    noise = np.empty((rows + 32) * dim)
-    scratch = np.empty(scratch_size(rows, np.int64(law[WIDTH]), dim), np.uint64)
+    noise, ahead = np.empty((rows + 32) * dim), np.zeros(3, np.int64)
+    scratch = np.empty(scratch_size(rows, width, dim), np.uint64)
     repeated = np.empty(dim * ((PATTERN + dim - 1) // dim))
     for i in range(len(repeated)):
         repeated[i] = grids[i % dim]
@@ -130,7 +130,8 @@ def perturb_vectors(
     undecided = 0
     at = start
     while at < stop:
-        n, lead = fill_rows(filler, key, law, first, ids, at, stop, scratch, noise)
+        look_ahead(ahead, x, out, at * dim - skip, rows * dim, rows * width)
+        n, lead = fill_rows(filler, key, law, first, ids, at, stop, ahead, scratch, noise)
         decided, lead = lead >= 0, max(lead, ~lead)
         base = (at - lead) * dim - skip  # where the first group starts in x
         begin, end = max(lead * dim, -base), min((lead + n) * dim, len(x) - base)
@@ -142,9 +143,7 @@ def perturb_vectors(
             here = slice(base + begin, base + end)
             add_tile(noise[begin:end], x[here], out[here], low, high, grid, grid * whole)
         else:
-            add_values(
-                noise, begin, end, x, out, base, low, high, repeated, inverses, whole
-            )
+            add_values(noise, begin, end, x, out, base, low, high, repeated, inverses, whole)
         at += n
     return undecided
 
@@ -152,13 +151,13 @@ def perturb_vectors(
 @kernel
 def fill_vectors(start, stop, filler, key, law, first, ids, out):
     """The noise itself in grid steps, NaN where it is undecided."""
-    dim = np.int64(law[DIM])
+    dim, width = np.int64(law[DIM]), np.int64(law[WIDTH])
     rows = tile_rows(dim)
-    noise = np.empty((rows + 32) * dim)
-    scratch = np.empty(scratch_size(rows, np.int64(law[WIDTH]), dim), np.uint64)
+    noise, ahead = np.empty((rows + 32) * dim), np.zeros(3, np.int64)
+    scratch = np.empty(scratch_size(rows, width, dim), np.uint64)
     at = start
     while at < stop:
-        n, lead = fill_rows(filler, key, law, first, ids, at, stop, scratch, noise)
+        n, lead = fill_rows(filler, key, law, first, ids, at, stop, ahead, scratch, noise)
         lead = max(lead, ~lead)
         out[at * dim : (at + n) * dim] = noise[lead * dim : (lead + n) * dim]
         at += n
