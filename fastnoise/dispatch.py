@@ -92,7 +92,7 @@ def sample(mechanism: Mechanism, size: Any, dtype: Any, out: Any, stream: Stream
     _run(mechanism, release, mechanism.grid, None, result, stream, None, limits)
     if out is not None:
         return out
-    return result.item() if result.ndim == 0 else result
+    return result.item() if size is None and result.ndim == 0 else result
 
 
 def _run(

@@ -58,8 +58,9 @@ def perturb_chunk(
         target[:] = source
         _perturb_plainly(release, key, rows, range(count), skip, target, limits)
         return
-    loop, rest = _kernels().perturb_floats, (limits.low, limits.high, release.grid, release.whole)
+    loop = _kernels().perturb_floats
     before: tuple[Any, ...] = ()
+    rest: tuple[Any, ...] = limits.low, limits.high, release.grid, release.whole
     if release.grids is not None:
         loop, before = _vector_kernels().perturb_vectors, (skip,)
         rest = limits.low, limits.high, release.grids, release.whole / release.grid

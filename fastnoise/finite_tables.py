@@ -13,7 +13,7 @@ from math import ceil
 
 from fastnoise_kernels import layout
 
-from fastnoise.tables import HEAD_ENTRIES, Law, Slopes, assemble, falling, limbs_of
+from fastnoise.tables import HEAD_ENTRIES, LARGEST_EPSILON, Law, Slopes, assemble, falling, limbs_of
 
 SLACK = 1 - Fraction(1, 1 << 100)
 DIGITS = 160  # of decimals: half of them may cancel at epsilon / sensitivity 2**-150
@@ -51,7 +51,7 @@ def truncated_laplace_law(epsilon: float, delta: Fraction, steps: int) -> Law:
     bits = max(0, (most + 1).bit_length() - HEAD_ENTRIES.bit_length() + 1)
     slopes = Slopes(fall, bits)
     levels, last_places = divmod(most, 1 << bits)
-    limbs = limbs_of(float(min(fall * (1 << bits), 2700)), levels + 1)
+    limbs = limbs_of(min(float(fall * (1 << bits)), LARGEST_EPSILON), levels + 1)
     whole = 1 << (32 + 64 * limbs)
     top, slack = int(whole * top_share), 0
     while True:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from math import ceil, comb, log2
 
 import numpy as np
@@ -36,10 +36,9 @@ def layer_law(
 ) -> Law:
     """Layers of points[0], points[1], ... points, of which points[: d + 1] tell all others."""
     dim = len(points) - 1
-    coins = _coins(Fraction(epsilon) * SLACK, points)
+    coins, top = _coins(Fraction(epsilon) * SLACK, points)
     if len(coins) > layout.MOST_COINS:
         raise AssertionError("epsilon is too small for a law of layers")
-    top = coins[-1]
     limbs = max(3, ceil((max(coin.bits for coin in coins) - 32) / 64))
     words = [0] * layout.VECTOR_HEADER
     words[layout.WIDTH] = 2 * dim + len(coins)
@@ -159,22 +158,25 @@ class TopCoin(Coin):
         return scaled
 
 
-def _coins(exponent: Fraction, points: Sequence[int]) -> list[Coin]:
+def _coins(exponent: Fraction, points: Sequence[int]) -> tuple[list[Coin], TopCoin]:
+    """All of them, and the last."""
     dim = len(points) - 1
     if (dim + TAIL_BITS / LOG2_E) / exponent < MOST_ENTRIES:
-        return [TopCoin(exponent, points)]
+        top = TopCoin(exponent, points)
+        return [top], top
     start = eulerian(points)
     if min(start) < 0:
         allowed = "not wider than the widths where epsilon is this small"
         raise ValueError(f"core must be {allowed}")
     base = 1 << ((MOST_ENTRIES // (dim + 1)).bit_length() - 1)
-    coins = [Coin(exponent, start)]
+    coins: list[Coin] = [Coin(exponent, start)]
     times = 1
     while (dim + TAIL_BITS / LOG2_E) / (exponent * times) >= MOST_ENTRIES:
         coins.append(Coin(exponent * times, digit_sums(base, dim + 1), times))
         times *= base
     first = [comb(k + dim, dim) for k in range(dim + 1)]
-    return [*coins, TopCoin(exponent * times, first, times)]
+    top = TopCoin(exponent * times, first, times)
+    return [*coins, top], top
 
 
 def differences(values: Sequence[int]) -> list[int]:
@@ -182,7 +184,7 @@ def differences(values: Sequence[int]) -> list[int]:
     row, result = list(values), []
     while row:
         result.append(row[0])
-        row = [b - a for a, b in zip(row, row[1:], strict=False)]
+        row = [b - a for a, b in pairwise(row)]
     return result
 
 

@@ -106,7 +106,7 @@ class L2Reader:
     def __init__(self, law: Law) -> None:
         self.width, self.dim = int(law[layout.WIDTH]), int(law[layout.DIM])
         floats = law[layout.SCALE : layout.SHAPE + 2].tobytes()
-        self.scale, self.shape, self.spread = struct.unpack("=3d", floats)
+        self.scale, self.shape, self.spread = map(float, struct.unpack("=3d", floats))
 
     def noise(self, key: bytes, row: int) -> list[int]:
         return [floor(value + 0.5) for value in self.draw(row_words(key, row, self.width))]

@@ -1,7 +1,7 @@
 """What is released of vectors: a grid, a law on it, the sensitivity that covers both (spec 12).
 
-Balls of integers, in l1 or coordinate by coordinate, make staircases that are exact. The l2 noise is
-real noise rounded to the grid, which any ratio of densities survives.
+Balls of integers, in l1 or coordinate by coordinate, make staircases that are exact. The l2 noise
+is real noise rounded to the grid, which any ratio of densities survives.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def _largest_coordinate(dim: int) -> float:
     if dim <= 3:
         return dim * longest
     shape, normal = _shape(dim), sqrt(2 * longest)
-    return sqrt(2 * shape) * (1 + normal / sqrt(9 * shape)) ** 1.5 * normal
+    return float(sqrt(2 * shape) * (1 + normal / sqrt(9 * shape)) ** 1.5 * normal)
 
 
 # --- staircases -----------------------------------------------------------------------------------

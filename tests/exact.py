@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
+from functools import cached_property, lru_cache
+from itertools import pairwise
+from math import ceil
 
 from fastnoise_kernels import layout
 
-from fastnoise.reader import Table
+from fastnoise.reader import Slopes, Table
 from fastnoise.tables import Law
 
 
-def exp_bounds(epsilon: float, bits: int = 1000) -> tuple[Fraction, Fraction]:
+@lru_cache(maxsize=256)
+def exp_bounds(epsilon: float | Fraction, bits: int = 1000) -> tuple[Fraction, Fraction]:
     """Rationals just below and just above e**-epsilon."""
-    middle = Context(prec=bits).exp(Decimal(-epsilon))
-    ulp = Decimal((0, (1,), middle.as_tuple().exponent))
+    exponent, context = Fraction(epsilon), Context(prec=bits)
+    # The quotient is off by a unit in its last place, which is `exponent` units of the power.
+    quotient = context.divide(Decimal(-exponent.numerator), Decimal(exponent.denominator))
+    middle = context.exp(quotient)
+    error = middle.scaleb(1 - bits) * (2 + ceil(exponent))
     down, up = Context(bits + 9, ROUND_FLOOR), Context(bits + 9, ROUND_CEILING)
-    return Fraction(down.subtract(middle, ulp)), Fraction(up.add(middle, ulp))
+    return Fraction(down.subtract(middle, error)), Fraction(up.add(middle, error))
 
 
 class DrawnLaw:
@@ -29,8 +37,11 @@ class DrawnLaw:
         head, digit = Table.head(law), Table.digit(law)
         self.whole = 1 << (32 + 64 * head.limbs)
         self.head, self.digit = head.weights(), digit.weights()
-        self.last = self.head[self.levels + 1]
+        self.last, self.both_ends = (*self.head[self.levels + 1 :], 0, 0)[:2]
         self.laps = int(law[layout.BEYOND]) == layout.LAPS
+        self.ends = int(law[layout.BEYOND]) == layout.ENDS
+        self.last_places, self.end = int(law[layout.LAST_PLACES]), int(law[layout.END])
+        self.slopes = Slopes(law)
 
     def level(self, level: int) -> Fraction:
         if self.laps:
@@ -39,7 +50,7 @@ class DrawnLaw:
                 return Fraction(self.head[0], accepted)
             high, low = divmod(level - 1, self.levels)
             return Fraction(self.head[1 + low], accepted) * self.digit_probability(high)
-        if level <= self.levels:
+        if level <= self.levels or self.ends:
             return Fraction(self.head[level], self.whole)
         return Fraction(self.last, self.whole) * self.digit_probability(level - self.levels - 1)
 
@@ -54,8 +65,40 @@ class DrawnLaw:
 
     def point(self, noise: int) -> Fraction:
         """The probability of one integer."""
-        level = self.level_of(noise)
-        return self.level(level) / (2 * self.steps if level else 2 * self.radius - 1)
+        distance, level = abs(noise), self.level_of(noise)
+        if level == 0:
+            return self.level(0) / (2 * self.radius - 1)
+        if self.ends and distance >= self.end:
+            return Fraction(self.both_ends, 2 * self.whole) if distance == self.end else Fraction(0)
+        place = (distance - self.radius) % self.steps
+        return self.level(level) * self.place(place, self.ends and level > self.levels)
+
+    def place(self, place: int, last: bool = False) -> Fraction:
+        """P(place on one side) of a level; or of the last, shorter one."""
+        if not self.slopes.slopes:
+            return Fraction(1, 2 * self.steps)
+        mass = self.last_mass if last else self.full_mass
+        return self.slopes.chance(place) / (2 * mass)
+
+    @cached_property
+    def full_mass(self) -> Fraction:
+        return self.mass_of(self.steps)
+
+    @cached_property
+    def last_mass(self) -> Fraction:
+        return self.mass_of(self.last_places)
+
+    def mass_of(self, places: int) -> Fraction:
+        """The chances of so many places, added up: halves of them from the leading digit down."""
+        sums = [Fraction(1)]
+        for slope in self.slopes.slopes:
+            sums.append(sums[-1] * (1 + slope))
+        total, start = Fraction(0), 0
+        for i in reversed(range(len(sums))):
+            if places >> i & 1:
+                total += self.slopes.chance(start) * sums[i]
+                start += 1 << i
+        return total
 
     def mass(self, levels: int) -> Fraction:
         """P(level <= levels)."""
@@ -67,6 +110,77 @@ def ideal_level(epsilon: float, steps: int, radius: int, level: int, bits: int =
     b = exp_bounds(epsilon, bits)[0]
     height = (1 - b) / (2 * radius + 2 * b * (steps - radius) - (1 - b))
     return height * (2 * radius - 1) if level == 0 else height * b**level * 2 * steps
+
+
+def ideal_laplace(fall: Fraction, noise: int, digits: int = 120) -> Fraction:
+    """P(noise) of the discrete Laplace law that falls by e**-fall a step."""
+    b = exp_bounds(fall, digits)[0]
+    return (1 - b) / (1 + b) * exp_bounds(fall * abs(noise), digits)[0]
+
+
+class DrawnLayers:
+    """P(layer) of a law of vectors, from nothing but its words."""
+
+    def __init__(self, law: Law) -> None:
+        self.law = law
+        coins = int(law[layout.COINS])
+        heads = [layout.TABLES + layout.TABLE * i for i in range(coins + 1)]
+        tables = [
+            Table(law, h + layout.TABLE_BITS, h + layout.TABLE_CELLS, h + layout.TABLE_THRESHOLDS)
+            for h in heads
+        ]
+        self.whole = 1 << (32 + 64 * int(law[layout.LIMBS]))
+        *self.coins, self.tail = [table.weights() for table in tables]
+        self.times = [int(law[head + layout.TABLE_TIMES]) for head in heads[:-1]]
+        self.last = int(law[heads[-2] + layout.TABLE_LAST])
+        self.digit, self.digits = Table.digit(law).weights(), int(law[layout.DIGIT_LEVELS])
+
+    def digit_probability(self, digit: int) -> Fraction:
+        restarts, entry = divmod(digit, self.digits)
+        again = Fraction(self.digit[self.digits], self.whole) ** restarts
+        return again * Fraction(self.digit[entry], self.whole)
+
+    def beyond(self, count: int) -> list[Fraction]:
+        """P(so much beyond the table | beyond it): m and m + 1 digits."""
+        digit = [self.digit_probability(i) for i in range(count)]
+        totals, sums = [Fraction(0)] * count, [Fraction(1), *[Fraction(0)] * (count - 1)]
+        for m, weight in enumerate(self.tail[:count]):
+            sums = [sum(sums[j] * digit[i - j] for j in range(i + 1)) for i in range(count)]
+            for i in range(m, count):
+                totals[i] += Fraction(weight, self.whole) * sums[i - m]
+        return totals
+
+    def layers(self, beyond: int) -> list[Fraction]:
+        """P(layer 0), P(layer 1), .. to that many entries beyond the last table."""
+        *lower, top = self.coins
+        last = Fraction(top[self.last], self.whole)
+        entries = [Fraction(weight, self.whole) for weight in top[: self.last]]
+        entries += [last * part for part in self.beyond(beyond)]
+        below = [Fraction(1)]
+        for weights, times in zip(lower, self.times, strict=False):
+            weights = weights[: max(i for i, weight in enumerate(weights) if weight) + 1]
+            below = _convolved(below, [Fraction(w, self.whole) for w in weights], times)
+        size = self.times[-1] * len(entries)  # layers from there on are not complete
+        return _convolved(below, entries, self.times[-1])[:size]
+
+
+def _convolved(a: list[Fraction], b: list[Fraction], times: int) -> list[Fraction]:
+    total = [Fraction(0)] * (len(a) + times * (len(b) - 1) + times)
+    for j, y in enumerate(b):
+        for i, x in enumerate(a):
+            total[i + times * j] += x * y
+    return total
+
+
+def ideal_layers(epsilon: float, first: Sequence[int], points: Sequence[int]) -> list[Fraction]:
+    """P(layer k), proportional to e**(-epsilon k) * points[k], of which `first` tell all."""
+    b = exp_bounds(epsilon, 200)[0]
+    total, row, m = Fraction(0), list(first), 0
+    while row:  # sums of b**k C(k, m)
+        total += row[0] * b**m / (1 - b) ** (m + 1)
+        row, m = [y - x for x, y in pairwise(row)], m + 1
+    powers = [exp_bounds(Fraction(epsilon) * k, 60)[0] for k in range(len(points))]
+    return [power * p / total for power, p in zip(powers, points, strict=True)]
 
 
 def integer_sf(noise: int, epsilon: float, steps: int, radius: int) -> float:

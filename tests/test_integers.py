@@ -140,7 +140,7 @@ def test_deep_noise__saturates_exactly(dtype, rng):
     x = rng.integers(extent.min, extent.max, 400, dtype=dtype)
     limits = Limits(int(extent.min), int(extent.max), int(extent.min), int(extent.max))
     got = np.empty_like(x)
-    perturb_chunk(DEEPER, KEY, Rows(0), x, got, limits)
+    perturb_chunk(DEEPER, KEY, Rows(0), 0, x, got, limits)
     noise = integer_noise(DEEPER, KEY, Rows(0), x.size)
     assert (noise == DEEP).mean() > 0.3
     reader = Reader(DEEPER.law)

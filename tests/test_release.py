@@ -64,7 +64,7 @@ def test_wide_noise__is_added_exactly_too(release, rng):
     else:
         assert (np.abs(noise) > 2**53).mean() > 0.5
     got = np.empty_like(x)
-    perturb_chunk(release, KEY, Rows(0), x, got, EVERYWHERE)
+    perturb_chunk(release, KEY, Rows(0), 0, x, got, EVERYWHERE)
     plain = Reader(release.law)
     for i in range(0, x.size, 1 if release is WIDE else 97):
         drawn = int(noise[i]) if noise[i] != DEEP else plain.noise(KEY, i)
@@ -75,7 +75,7 @@ def test_deep_rows__in_place_clipped_and_missing(rng):
     x = rng.normal(size=300) * 1e6
     x[5] = nan
     got = x.copy()
-    perturb_chunk(DEEPER, KEY, Rows(0), got, got, Limits(-1000.0, 1000.0))
+    perturb_chunk(DEEPER, KEY, Rows(0), 0, got, got, Limits(-1000.0, 1000.0))
     assert np.isnan(got[5])
     plain = Reader(DEEPER.law)
     for i in range(6, 300):

@@ -3,56 +3,107 @@
 import numpy as np
 import pytest
 from conftest import KEY
+from mechanisms import CHOICES, DRAWN, FLOATS, INTEGERS, VECTORS, name
 
 import fastnoise as fn
 
-# One law of one-word rows, one of two words with 64-bit places, one with two digits of levels.
-MECHANISMS = [
-    fn.Staircase(epsilon=1.0),
-    fn.Staircase(epsilon=0.005, sensitivity=0.3),
-    fn.Staircase(epsilon=20.0, sensitivity=1000.0),
-    fn.Staircase(epsilon=1e-3, cost="l2"),
-]
 STARTS = [0, 7, 2**32 - 1000, 2**62 - 5]
-N = 70_000
+N = 70_000  # values
 
 
 def same(a, b):
     return a.dtype == b.dtype and np.array_equal(a.view(np.uint8), b.view(np.uint8))
 
 
-@pytest.mark.parametrize("mechanism", MECHANISMS, ids=repr)
+def data(mechanism, rng, count):
+    """So many draws: an array of integers, of floats, or of vectors along the last axis."""
+    shape = (count, *mechanism._row_shape)
+    if mechanism in INTEGERS:
+        return rng.integers(-1000, 1000, shape)
+    return rng.normal(size=shape) * 100
+
+
+def draws(mechanism, values):
+    """How many rows so many values are."""
+    return values // getattr(mechanism, "dim", 1)
+
+
+@pytest.mark.parametrize("mechanism", DRAWN, ids=name)
 @pytest.mark.parametrize("start", STARTS)
 def test_slices(mechanism, start, stream, rng, threads):
-    x = rng.normal(size=N) * 100
+    n = draws(mechanism, N)
+    x = data(mechanism, rng, n)
     whole = mechanism.perturb(x, stream=stream.at(start))
+    assert whole.shape == x.shape
     for count in (1, 2):
         threads(count)
         assert same(mechanism.perturb(x, stream=stream.at(start)), whole)
-        for _ in range(6):
-            a, b = np.sort(rng.integers(0, N + 1, 2))
-            part = mechanism.perturb(x[a:b], stream=stream.at(start + int(a)))
+        for _ in range(3):
+            a, b = np.sort(rng.integers(0, n + 1, 2)).tolist()
+            part = mechanism.perturb(x[a:b], stream=stream.at(start + a))
             assert same(part, whole[a:b])
-            rows = range(start + int(a), start + int(b))
+            rows = range(start + a, start + b)
             assert same(mechanism.perturb(x[a:b], stream=stream, rows=rows), whole[a:b])
     assert stream.position == 0
 
 
-@pytest.mark.parametrize("mechanism", MECHANISMS, ids=repr)
-def test_rows_in_any_order(mechanism, stream, rng):
-    x = rng.normal(size=5_000)
+@pytest.mark.parametrize("mechanism", DRAWN, ids=name)
+def test_slices__of_every_length(mechanism, stream, rng):
+    """Tiles, lanes and batches have ends: every start and every length up to a few of them."""
+    n = draws(mechanism, 4000) if mechanism in VECTORS else 300
+    x = data(mechanism, rng, n)
+    whole = mechanism.perturb(x, stream=stream.at(5))
+    for a in [*range(min(n, 20)), *rng.integers(0, n, 10).tolist()]:
+        for b in {a, a + 1, n, *rng.integers(a, n + 1, 3).tolist()}:
+            part = mechanism.perturb(x[a:b], stream=stream.at(5 + a))
+            assert same(part, whole[a:b])
+
+
+@pytest.mark.parametrize("mechanism", DRAWN, ids=name)
+def test_slices__are_no_repetition(mechanism, stream):
+    """The law of slices would hold for noise that is always the same."""
+    first, again = (mechanism.sample(200, stream=stream.at(start)) for start in (0, 200))
+    assert (first != again).mean() > 0.2
+    assert not same(mechanism.sample(200, stream=stream.child("other").at(0)), first)
+    moved = mechanism.sample(200, stream=stream.at(1))
+    assert same(moved[:-1], first[1:])
+    assert not same(moved, first)
+
+
+@pytest.mark.parametrize("mechanism", DRAWN, ids=name)
+def test_rows_in_any_order(mechanism, stream, rng, threads):
+    n = max(40, draws(mechanism, 5_000))
+    x = data(mechanism, rng, n)
     for start in STARTS:
         whole = mechanism.perturb(x, stream=stream.at(start))
-        order = rng.permutation(x.size)
-        keyed = mechanism.perturb(x[order], stream=stream, rows=start + order)
-        assert same(keyed, whole[order])
+        order = rng.permutation(n)
+        for count in (1, 2):
+            threads(count)
+            keyed = mechanism.perturb(x[order], stream=stream, rows=start + order)
+            assert same(keyed, whole[order])
         some = order[:17]
         assert same(mechanism.perturb(x[some], stream=stream, rows=start + some), whole[some])
 
 
+@pytest.mark.parametrize("mechanism", DRAWN, ids=name)
+def test_leading_axes__are_flattened_draws(mechanism, stream, rng):
+    shape = (4, 3, 10, *mechanism._row_shape)
+    x = data(mechanism, rng, 120)
+    flat = mechanism.perturb(x, stream=stream.at(9))
+    cube = mechanism.perturb(x.reshape(shape), stream=stream.at(9))
+    assert cube.shape == shape
+    assert same(cube.reshape(x.shape), flat)
+    rows = np.arange(9, 129)
+    for ids in (rows, rows.reshape(4, 3, 10)):
+        keyed = mechanism.perturb(x.reshape(shape), stream=stream, rows=ids)
+        assert same(keyed.reshape(x.shape), flat)
+    one = mechanism.perturb(x[37], stream=stream.at(9 + 37))
+    assert np.array_equal(one, flat[37])
+
+
+@pytest.mark.parametrize("mechanism", [FLOATS[0], FLOATS[4]], ids=name)
 @pytest.mark.parametrize("dtype", ["f8", ">f8", "f4", ">f4", "i4", ">i8", "u2"])
-def test_any_layout(dtype, stream, rng):
-    mechanism = MECHANISMS[0]
+def test_any_layout(mechanism, dtype, stream, rng):
     plain = rng.integers(0, 1000, (60, 50, 7)).astype(dtype)
     expected = mechanism.perturb(plain.astype(plain.dtype.newbyteorder("=")), stream=stream.at(3))
     strided = np.zeros((60, 100, 21), dtype)[::-1, ::2, 1::3]
@@ -65,68 +116,204 @@ def test_any_layout(dtype, stream, rng):
         assert np.array_equal(got, expected)
 
 
-def test_strided_out(stream, rng):
-    mechanism = MECHANISMS[0]
-    x = rng.normal(size=(300, 40))
+def layouts(x):
+    """The same values in other memory: every axis strided, reversed, transposed or unaligned."""
+    last = np.zeros((*x.shape[:-1], 3 * x.shape[-1]), x.dtype)
+    first = np.zeros((2 * x.shape[0], *x.shape[1:]), x.dtype)
+    swapped = x.astype(x.dtype.newbyteorder(">"))
+    kinds = {
+        "last axis": last[..., 1::3],
+        "first axis": first[::2],
+        "reversed": np.zeros_like(x)[::-1],
+        "last reversed": np.zeros_like(x)[..., ::-1],
+        "fortran": np.zeros(x.shape, x.dtype, order="F"),
+        "unaligned": np.zeros(x.nbytes + 1, np.uint8)[1:].view(x.dtype).reshape(x.shape),
+    }
+    for kind in kinds.values():
+        kind[...] = x
+    return kinds | {"big endian": swapped}
+
+
+@pytest.mark.parametrize("chunk", [7, 1 << 18])
+@pytest.mark.parametrize("mechanism", DRAWN, ids=name)
+def test_any_layout__and_chunks_that_end_inside_vectors(
+    mechanism, chunk, stream, rng, threads, monkeypatch
+):
+    n = draws(mechanism, 1500) // 4 * 4
+    x = data(mechanism, rng, n).reshape(n // 4, 4, *mechanism._row_shape)
+    expected = mechanism.perturb(x, stream=stream.at(3))
+    rows = rng.permutation(10 * n)[:n]
+    keyed = mechanism.perturb(x, stream=stream, rows=rows)
+    monkeypatch.setattr("fastnoise.dispatch.CHUNK", chunk)
+    monkeypatch.setattr("fastnoise.engine.CHUNK", chunk)
+    for count in (1, 2):
+        threads(count)
+        for kind, array in layouts(x).items():
+            got = mechanism.perturb(array, stream=stream.at(3))
+            assert np.array_equal(got, expected), kind
+            assert np.array_equal(mechanism.perturb(array, stream=stream, rows=rows), keyed), kind
+            mechanism.perturb(array, out=array, stream=stream.at(3))
+            assert np.array_equal(array, expected), kind
+
+
+@pytest.mark.parametrize("mechanism", [m for m in DRAWN if m not in INTEGERS], ids=name)
+def test_float32_is_float64_cast_once(mechanism, stream, rng, monkeypatch):
+    x = data(mechanism, rng, draws(mechanism, 5000)).astype(np.float32)
+    wide = mechanism.perturb(x.astype(np.float64), stream=stream.at(0)).astype(np.float32)
+    assert same(mechanism.perturb(x, stream=stream.at(0)), wide)
+    monkeypatch.setattr("fastnoise.dispatch.CHUNK", 7)
+    for kind, array in layouts(x[:200]).items():
+        assert np.array_equal(mechanism.perturb(array, stream=stream.at(0)), wide[:200]), kind
+
+
+@pytest.mark.parametrize("mechanism", [FLOATS[0], FLOATS[4], *VECTORS], ids=name)
+def test_strided_out(mechanism, stream, rng):
+    x = data(mechanism, rng, 40)
+    x = x.reshape(20, -1)
+    if mechanism in VECTORS:
+        x = x.reshape(20, 2, -1)
     expected = mechanism.perturb(x, stream=stream.at(0))
-    room = np.full((300, 80), 7.0)
-    returned = mechanism.perturb(x, out=room[:, ::2], stream=stream.at(0))
-    assert np.array_equal(room[:, ::2], expected)
-    assert (room[:, 1::2] == 7.0).all()
+    room = np.full((*x.shape[:-1], 2 * x.shape[-1]), 7.0)
+    returned = mechanism.perturb(x, out=room[..., ::2], stream=stream.at(0))
+    assert np.array_equal(room[..., ::2], expected)
+    assert (room[..., 1::2] == 7.0).all()
     assert np.shares_memory(returned, room)
-    both = np.zeros((300, 80))
-    both[:, ::2] = x
-    mechanism.perturb(both[:, ::2], out=both[:, ::2], stream=stream.at(0))
-    assert np.array_equal(both[:, ::2], expected)
+    both = np.zeros_like(room)
+    both[..., ::2] = x
+    mechanism.perturb(both[..., ::2], out=both[..., ::2], stream=stream.at(0))
+    assert np.array_equal(both[..., ::2], expected)
+    assert (both[..., 1::2] == 0.0).all()
 
 
-@pytest.mark.parametrize("mechanism", MECHANISMS, ids=repr)
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_sample_is_perturb_of_zeros(mechanism, dtype, stream):
-    sampled = mechanism.sample((300, 70), dtype=dtype, stream=stream.at(11))
-    zeros = np.zeros((300, 70), dtype)
+@pytest.mark.parametrize("mechanism", DRAWN, ids=name)
+@pytest.mark.parametrize("wide", [True, False])
+def test_sample_is_perturb_of_zeros(mechanism, wide, stream):
+    narrow = np.int16 if mechanism in INTEGERS else np.float32
+    dtype = (np.int64 if mechanism in INTEGERS else np.float64) if wide else narrow
+    size = (30, draws(mechanism, 700))
+    sampled = mechanism.sample(size, dtype=dtype, stream=stream.at(11))
+    zeros = np.zeros((*size, *mechanism._row_shape), dtype)
+    assert sampled.any()
     assert same(sampled, mechanism.perturb(zeros, stream=stream.at(11)))
-    room = np.empty((300, 70), dtype)
+    room = np.empty(zeros.shape, dtype)
     assert mechanism.sample(out=room, stream=stream.at(11)) is room
     assert same(room, sampled)
+    strided = np.empty((*zeros.shape[:-1], 2 * zeros.shape[-1]), dtype)[..., ::2]
+    mechanism.sample(size, out=strided, stream=stream.at(11))
+    assert np.array_equal(strided, sampled)
 
 
-def test_missing_values_use_up_their_row(stream, rng):
-    mechanism = MECHANISMS[0]
-    x = rng.normal(size=1000)
+@pytest.mark.parametrize("mechanism", [m for m in DRAWN if m not in INTEGERS], ids=name)
+def test_missing_values_use_up_their_row(mechanism, stream, rng):
+    """And of a vector no more than themselves: its other coordinates are perturbed as ever."""
+    x = data(mechanism, rng, draws(mechanism, 1000))
     expected = mechanism.perturb(x, stream=stream.at(0))
     holes = x.copy()
-    holes[::7] = np.nan
-    got = mechanism.perturb(holes, stream=stream.at(0), nan="keep")
-    assert np.isnan(got[::7]).all()
-    kept = ~np.isnan(holes)
-    assert np.array_equal(got[kept], expected[kept])
+    holes.reshape(-1)[::7] = np.nan
+    for array in (holes, np.asfortranarray(holes)):
+        got = mechanism.perturb(array, stream=stream.at(0), nan="keep")
+        kept = ~np.isnan(holes)
+        assert np.isnan(got[~kept]).all()
+        assert np.array_equal(got[kept], expected[kept])
 
 
-def test_float32_is_float64_cast_once(stream, rng):
-    for mechanism in MECHANISMS:
-        x = rng.normal(size=5000).astype(np.float32)
-        wide = mechanism.perturb(x.astype(np.float64), stream=stream.at(0))
-        assert same(mechanism.perturb(x, stream=stream.at(0)), wide.astype(np.float32))
+@pytest.mark.parametrize("mechanism", CHOICES, ids=name)
+def test_choices__are_functions_of_the_row(mechanism, stream, rng, threads):
+    costs = rng.uniform(0, 5, (4000, 6)) * mechanism.sensitivity
+    whole = mechanism.choose(costs, stream=stream.at(3))
+    assert whole.shape == (4000,)
+    assert len(set(whole.tolist())) == 6
+    order = rng.permutation(4000)
+    for count in (1, 2):
+        threads(count)
+        a, b = np.sort(rng.integers(0, 4001, 2)).tolist()
+        part = mechanism.choose(costs[a:b], stream=stream.at(3 + a))
+        assert np.array_equal(part, whole[a:b])
+        keyed = mechanism.choose(costs[a:b], stream=stream, rows=range(3 + a, 3 + b))
+        assert np.array_equal(keyed, whole[a:b])
+        shuffled = mechanism.choose(costs[order], stream=stream, rows=3 + order)
+        assert np.array_equal(shuffled, whole[order])
+    for kind, array in layouts(costs).items():
+        assert np.array_equal(mechanism.choose(array, stream=stream.at(3)), whole), kind
+    cube = mechanism.choose(costs.reshape(40, 100, 6), stream=stream.at(3))
+    assert np.array_equal(cube.reshape(-1), whole)
 
 
-def test_golden_values():
+# The plainest laws of levels, and what wide noise and two digits of levels look like.
+PLAIN = [fn.Staircase(epsilon=1e-3), fn.Staircase(epsilon=20.0)]
+
+
+@pytest.mark.parametrize("mechanism", [*PLAIN, *DRAWN, *CHOICES], ids=name)
+def test_golden_values(mechanism):
     """A change here moves every seeded stream: CHANGELOG, "Value-breaking"."""
+    assert drawn(mechanism) == GOLDEN[name(mechanism)]
+
+
+def drawn(mechanism) -> list[int]:
+    """Four draws, or the last four coordinates of the second vector, in grid steps."""
     stream = fn.Stream.from_key(KEY)
-    golden = {
-        fn.Staircase(epsilon=1.0): GOLDEN_ONE_WORD,
-        fn.Staircase(epsilon=1e-3): GOLDEN_DIGITS,
-        fn.Staircase(epsilon=20.0): GOLDEN_WIDE,
-    }
-    for mechanism, expected in golden.items():
+    if mechanism in CHOICES:
+        costs = np.arange(12.0) * mechanism.sensitivity / 4
+        return mechanism.choose(np.tile(costs, (12, 1)), stream=stream.at(0)).tolist()
+    if mechanism in VECTORS:
+        noise = (mechanism.sample(2, stream=stream.at(0)) / mechanism.grid)[1, -4:]
+    else:
         noise = mechanism.sample(4, stream=stream.at(0)) / mechanism.grid
-        assert noise.tolist() == expected
-    assert fn.Stream(1).keystream(8).hex() == GOLDEN_SEED
-    assert stream.child("a").keystream(8).hex() == GOLDEN_CHILD
+    assert (noise == np.round(noise)).all()
+    return [int(steps) for steps in noise]
 
 
-GOLDEN_ONE_WORD = [-1006541.0, 1712617.0, 329159.0, 20543.0]
-GOLDEN_DIGITS = [-137835247.0, 357846426.0, -946628293.0, 115326437.0]
-GOLDEN_WIDE = [-99216.0, -19597.0, 64480.0, -176942.0]
-GOLDEN_SEED = "c64a0fe861736e3d"
-GOLDEN_CHILD = "b54e7e8a16da98fb"
+def test_golden_keys():
+    assert fn.Stream(1).keystream(8).hex() == "c64a0fe861736e3d"
+    assert fn.Stream.from_key(KEY).child("a").keystream(8).hex() == "b54e7e8a16da98fb"
+
+
+GOLDEN = {
+    "Staircase-0.001-1.0": [-137835247, 357846426, -946628293, 115326437],
+    "Staircase-20.0-1.0": [-99216, -19597, 64480, -176942],
+    "Staircase-1.0-1.0": [-1006541, 1712617, 329159, 20543],
+    "Staircase-0.005-0.3": [360787626, -1521502843, 66483251, 141942815],
+    "Staircase-20.0-1000.0": [242365, 371939, -376233, 266932],
+    "Staircase-0.001-1.0": [372405885, -179756272, -1081564690, 1044881014],
+    "Laplace-1.0-1.0": [5070586425, -7786362737, -13260510374, 3415001742],
+    "Laplace-0.001-0.3": [-86216053027, -6030727227388, 5606769786783, 5357615635103],
+    "Laplace-20.0-1000.0": [972792719, -835654348, -697136488, 74916767],
+    "Geometric-1.0-1": [0, 2, -1, 0],
+    "DiscreteStaircase-0.5-10": [7, 6, 14, 1],
+    "DiscreteStaircase-0.001-1000": [1010541, -205166, 584448, -598895],
+    "DiscreteLaplace-1.0-1": [0, 0, -3, 0],
+    "DiscreteLaplace-0.3-7": [-7, 0, -3, -29],
+    "DiscreteLaplace-0.001-1000": [135972, 1361143, 42336, -177435],
+    "DiscreteUniform-0.01-3": [-100, -91, -44, -84],
+    "DiscreteUniform-0.07-1": [-2, 5, 6, 7],
+    "TruncatedDiscreteLaplace-0.5-0.0001-3": [-2, -13, -3, 13],
+    "TruncatedDiscreteLaplace-2.0-1e-06-1": [0, 0, -1, 0],
+    "L2Laplace-0.5-1-3.0": [-2117736],
+    "L2Laplace-0.5-2-3.0": [-1572562, 1985931],
+    "L2Laplace-0.5-3-3.0": [-3282708, -916, -2106123],
+    "L2Laplace-0.5-4-3.0": [-13834777, -5388794, 310647, -12477],
+    "L2Laplace-0.5-5-3.0": [3341250, -5827333, -3367009, 2657036],
+    "L2Laplace-0.5-16-3.0": [2052607, -12512672, 17384650, -5757067],
+    "L2Laplace-0.5-64-3.0": [-6325063, -22753007, -2488366, -19069037],
+    "MultiUserLaplace-2.0-1-1.0": [-221849450],
+    "MultiUserLaplace-2.0-2-1.0": [-13943175077, -14899336438],
+    "MultiUserLaplace-2.0-5-1.0": [27526501985, 728814232, 2314657075, 811994575],
+    "L1Staircase-2.0-1-0.7": [694508],
+    "L1Staircase-2.0-2-0.7": [1921878, 203010],
+    "L1Staircase-2.0-3-0.7": [659467, 911399, -697238],
+    "L1Staircase-2.0-4-0.7": [618484, -3393476, 38780, 674676],
+    "L1Staircase-2.0-5-0.7": [-2052763, 322055, -1623597, -1621345],
+    "L1Staircase-2.0-16-0.7": [-997444, -6372, -4550421, 375629],
+    "L1Staircase-2.0-64-0.7": [-14102603, 9471870, 3936330, 1791737],
+    "L1Staircase-0.01-3-1.0": [4904202, -13743224, -38853318],
+    "BoxStaircase-1.0-1-1.0": [414147],
+    "BoxStaircase-1.0-2-1.0": [1224538, -1697442],
+    "BoxStaircase-1.0-3-1.0": [847340, -664918, -3690196],
+    "BoxStaircase-1.0-4-1.0": [3687561, -6404410, -4451975, 5304719],
+    "BoxStaircase-1.0-5-1.0": [-1791648, 6696739, -358842, -2261246],
+    "BoxStaircase-1.0-16-1.0": [-10542860, -13244245, 161894, -18952336],
+    "BoxStaircase-1.0-64-1.0": [-426078, -37208804, 37534410, 30272148],
+    "BoxStaircase-0.01-2-1.0": [-121128029, -153810953],
+    "StaircaseChoice-0.5-1.0": [5, 1, 2, 11, 0, 3, 3, 2, 4, 5, 0, 1],
+    "StaircaseChoice-2.0-3.0": [0, 0, 4, 0, 0, 6, 2, 0, 0, 0, 0, 0],
+}

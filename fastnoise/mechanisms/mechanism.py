@@ -130,13 +130,12 @@ class Mechanism(ABC):
 
 
 class VectorMechanism(Mechanism):
-    """A mechanism on vectors along the last axis."""
-
-    dim: int
+    """A mechanism on vectors along the last axis, of `dim` numbers."""
 
     @property
     def _row_shape(self) -> tuple[int, ...]:
-        return (self.dim,)
+        dim: int = self.dim  # type: ignore[attr-defined]  # a field of some, a property of others
+        return (dim,)
 
 
 class IntegerMechanism(Mechanism):

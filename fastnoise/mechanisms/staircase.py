@@ -48,7 +48,7 @@ class Staircase(IdealStaircase, Mechanism):
         epsilon, sensitivity = positive("epsilon", epsilon), positive("sensitivity", sensitivity)
         object.__setattr__(self, "epsilon", epsilon)
         object.__setattr__(self, "sensitivity", sensitivity)
-        object.__setattr__(self, "gamma", _gamma(epsilon, sensitivity, cost, gamma))
+        object.__setattr__(self, "gamma", staircase_gamma(epsilon, sensitivity, cost, gamma))
 
     @property
     def delta(self) -> float:
@@ -76,7 +76,9 @@ class Staircase(IdealStaircase, Mechanism):
         return staircase_release(self.epsilon, self.sensitivity, self.gamma, grid)
 
 
-def _gamma(epsilon: float, sensitivity: float, cost: Cost, gamma: float | str | None) -> float:
+def staircase_gamma(
+    epsilon: float, sensitivity: float, cost: Cost, gamma: float | str | None
+) -> float:
     if gamma is None:
         return optimal_gamma(epsilon, sensitivity, cost)
     if isinstance(gamma, str):

@@ -64,7 +64,7 @@ def box_column(typing, words, at, layers, steps, radius, columns, to):
         half = lanes.load_floats(builder, data(2), 0) * arguments[3] + arguments[4]
         place, needed = places(builder, data(0), arguments[1], half * 2.0 - 1.0)
         lanes.store(place - (half - 1.0), data(5), arguments[6])
-        return (needed | (MOST_FLOAT < half)).bits()
+        return (needed | (half > MOST_FLOAT)).bits()
 
     integer, real = types.int64, types.float64
     return types.uint32(words, integer, layers, real, real, columns, integer), codegen

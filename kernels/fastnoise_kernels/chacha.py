@@ -25,8 +25,8 @@ from numba.extending import intrinsic
 
 from fastnoise_kernels import lanes
 from fastnoise_kernels.jit import inner, kernel
-from fastnoise_kernels.lanes import prefetch
 from fastnoise_kernels.layout import EPOCH_BITS, EXTRA_NONCE
+from fastnoise_kernels.memory import prefetch
 
 BATCH = 256  # 32-bit words that sixteen blocks hold
 LINE = 64  # bytes of a line of a cache
@@ -124,7 +124,7 @@ def _blocks_intrinsic(block_by_block: bool) -> Any:
     return sixteen_blocks
 
 
-# Both write 256 words at words[offset:]. `counters` and `nonces` are one number each, for consecutive
+# Both write 256 words at words[offset:]. `counters` and `nonces` are one number each, of consecutive
 # blocks, or arrays of sixteen. First word 0 of the sixteen blocks, then word 1, ...; or block after
 # block.
 sixteen_blocks = _blocks_intrinsic(block_by_block=False)

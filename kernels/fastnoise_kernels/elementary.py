@@ -4,11 +4,6 @@ libm differs between machines; these give the same bits everywhere. Polynomials 
 Chebyshev points in 60 digits; `tests/test_elementary.py` measures the errors.
 """
 
-from typing import Any
-
-from numba import types
-from numba.extending import intrinsic
-
 from fastnoise_kernels.lanes import Floats, Lanes
 from fastnoise_kernels.polynomials import (
     COSINE,
@@ -64,19 +59,3 @@ def turned(word: Lanes) -> tuple[Floats, Floats]:
     a, b = cosine.chosen(across, sine), sine.chosen(across, cosine)
     # the quarters are (c, s), (-s, c), (-c, -s), (s, -c): signs are the first bit, and both bits'
     return a.with_sign(word ^ word << 1), b.with_sign(word)
-
-
-@intrinsic
-def float_bits(typing: Any, value: Any) -> Any:
-    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.bitcast(arguments[0], context.get_value_type(types.int64))
-
-    return types.int64(types.float64), codegen
-
-
-@intrinsic
-def float_of_bits(typing: Any, bits: Any) -> Any:
-    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.bitcast(arguments[0], context.get_value_type(types.float64))
-
-    return types.float64(types.int64), codegen

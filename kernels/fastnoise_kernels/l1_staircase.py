@@ -14,7 +14,6 @@ from fastnoise_kernels import lanes
 from fastnoise_kernels.chacha import words_room
 from fastnoise_kernels.filler import vector_filler
 from fastnoise_kernels.jit import inner
-from fastnoise_kernels.lanes import element
 from fastnoise_kernels.layers import (
     MOST_FLOAT,
     MOST_NOISE,
@@ -26,6 +25,7 @@ from fastnoise_kernels.layers import (
     places,
 )
 from fastnoise_kernels.layout import DEEPEST, DIM, NETWORK, PAIRS, WIDTH
+from fastnoise_kernels.memory import element
 from fastnoise_kernels.staircase import OUT_OF_WORDS
 from fastnoise_kernels.vectors import put_in_order, scratch_size, tile_words
 
@@ -98,7 +98,7 @@ def ball_column(typing, words, at, layers, steps, least, drawn, to, signs, i):
         lanes.store(place.chosen(positive, place - most), data(5), arguments[6])
         where = lanes.pointer(builder, data(7), arguments[8], lanes.I32)
         builder.store((~positive).bits(), where)
-        return (needed | (MOST_FLOAT < most)).bits()
+        return (needed | (most > MOST_FLOAT)).bits()
 
     integer, real = types.int64, types.float64
     arguments = words, integer, layers, real, real, drawn, integer, signs, integer

@@ -12,10 +12,11 @@ from numba.extending import intrinsic
 
 from fastnoise_kernels import lanes
 from fastnoise_kernels.chacha import BATCH, extra_blocks, words_room
-from fastnoise_kernels.elementary import float_of_bits, logarithm, turned, unit
+from fastnoise_kernels.elementary import logarithm, turned, unit
 from fastnoise_kernels.filler import vector_filler
 from fastnoise_kernels.jit import inner
 from fastnoise_kernels.layout import DIM, SCALE, SHAPE, WIDTH
+from fastnoise_kernels.memory import float_of_bits
 from fastnoise_kernels.vectors import put_in_order, scratch_size, tile_words
 
 RADIUS_WORDS = 3  # of a row of four dimensions or more

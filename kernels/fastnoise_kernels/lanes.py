@@ -9,8 +9,6 @@ from __future__ import annotations
 from typing import Any
 
 from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 
 LANES = 16
 I16, I32, I64 = (ir.IntType(bits) for bits in (16, 32, 64))
@@ -225,17 +223,19 @@ def store(lanes: Lanes, data: ir.Value, index: Any) -> None:
     lanes.builder.store(lanes.value, where, align=4)
 
 
-def gather(builder: ir.IRBuilder, data: ir.Value, index: Lanes) -> Lanes:
-    """The 32-bit elements of `data` at the sixteen 32-bit indices."""
-    pointers = ir.VectorType(I32.as_pointer(), LANES)
-    name = f"llvm.masked.gather.v{LANES}i32.v{LANES}p0"
+def gather(builder: ir.IRBuilder, data: ir.Value, index: Lanes, kind: ir.Type = I32) -> Lanes:
+    """The elements of `data`, of that kind, at the sixteen indices."""
+    pointers, values = (ir.VectorType(t, LANES) for t in (kind.as_pointer(), kind))
+    name = f"llvm.masked.gather.v{LANES}{'f64' if kind == DOUBLE else 'i32'}.v{LANES}p0"
     function = builder.module.globals.get(name) or ir.Function(
-        builder.module, ir.FunctionType(LANES_32, [pointers, I32, _LANES_1, LANES_32]), name
+        builder.module, ir.FunctionType(values, [pointers, I32, _LANES_1, values]), name
     )
-    addresses = (index.widened() << 2) + builder.ptrtoint(data, I64)
+    bits = 3 if kind == DOUBLE else 2
+    wide = index if index.value.type == LANES_64 else index.widened()
+    addresses = (wide << bits) + builder.ptrtoint(data, I64)
     where = builder.inttoptr(addresses.value, pointers)
     everywhere = ir.Constant(_LANES_1, [1] * LANES)
-    arguments = [where, ir.Constant(I32, 4), everywhere, ir.Constant(LANES_32, ir.Undefined)]
+    arguments = [where, ir.Constant(I32, 1 << bits), everywhere, ir.Constant(values, ir.Undefined)]
     return Lanes(builder, builder.call(function, arguments))
 
 
@@ -254,47 +254,6 @@ def transposed(rows: list[Lanes]) -> list[Lanes]:
     return rows
 
 
-@intrinsic
-def wide_vectors(typing: Any) -> Any:
-    """Have this function vectorised as wide as the processor goes, which LLVM shies away from.
-
-    The keystream runs at that width anyway; measured: 0.65 -> 0.44 ns a row of `add_tile`.
-    """
-
-    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        # llvmlite knows no attributes with a value, but writes what it finds.
-        set.add(builder.function.attributes, '"prefer-vector-width"="512"')
-        return context.get_dummy_value()
-
-    return types.void(), codegen
-
-
-@intrinsic
-def element(typing: Any, array: Any, index: Any) -> Any:
-    """array[index] of a contiguous array for an index that is never negative.
-
-    numba's own indexing counts negative ones from the end, which keeps loops from vectorising.
-    """
-
-    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
-        return builder.load(builder.gep(data, [arguments[1]]))
-
-    return array.dtype(array, types.int64), codegen
-
-
-@intrinsic
-def put(typing: Any, array: Any, index: Any, value: Any) -> Any:
-    """array[index] = value, likewise."""
-
-    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
-        builder.store(arguments[2], builder.gep(data, [arguments[1]]))
-        return context.get_dummy_value()
-
-    return types.void(array, types.int64, array.dtype), codegen
-
-
 def _interleaved(builder: Any, a: Any, b: Any, size: int) -> list[Any]:
     """`size` of a, `size` of b, and so on: two vectors of eight."""
     order = [
@@ -304,62 +263,10 @@ def _interleaved(builder: Any, a: Any, b: Any, size: int) -> list[Any]:
     return [builder.shuffle_vector(a, b, mask) for mask in masks]
 
 
-def _rows(builder: Any, columns: list[Any]) -> list[Any]:
+def rows_of(builder: Any, columns: list[Any]) -> list[Any]:
     """Columns of eight rows as vectors of eight that hold row after row."""
     size = len(columns) // 2
     if size == 0:
         return columns
-    left, right = _rows(builder, columns[:size]), _rows(builder, columns[size:])
+    left, right = rows_of(builder, columns[:size]), rows_of(builder, columns[size:])
     return [v for a, b in zip(left, right, strict=True) for v in _interleaved(builder, a, b, size)]
-
-
-@intrinsic(prefer_literal=True)
-def eight_rows(typing: Any, columns: Any, at: Any, count: Any, rows: Any, to: Any, dim: Any) -> Any:
-    """Copy `count` columns of eight float64 (1, 2, 4 or 8 of them, sixteen apart) to eight rows."""
-    columns_at_once = count.literal_value
-
-    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        def data(i: int) -> Any:
-            return context.make_array(signature.args[i])(context, builder, arguments[i]).data
-
-        def moved(offset: Any, steps: int, unit: Any = 1) -> Any:
-            unit = ir.Constant(I64, unit) if isinstance(unit, int) else unit
-            return builder.add(offset, builder.mul(unit, ir.Constant(I64, steps)))
-
-        double = ir.DoubleType()
-        eight, some = ir.VectorType(double, 8), ir.VectorType(double, columns_at_once)
-        vectors = []
-        for i in range(columns_at_once):
-            where = builder.gep(data(0), [moved(arguments[1], LANES * i)])
-            vectors.append(builder.load(builder.bitcast(where, eight.as_pointer()), align=8))
-        pieces = 8 // columns_at_once
-        for i, vector in enumerate(_rows(builder, vectors)):
-            for piece in range(pieces):
-                start = columns_at_once * piece
-                mask = ir.Constant(
-                    ir.VectorType(I32, columns_at_once), list(range(start, start + columns_at_once))
-                )
-                row = builder.shuffle_vector(vector, vector, mask)
-                where = builder.gep(
-                    data(3), [moved(arguments[4], i * pieces + piece, arguments[5])]
-                )
-                builder.store(row, builder.bitcast(where, some.as_pointer()), align=8)
-        return context.get_dummy_value()
-
-    integer = types.int64
-    return types.void(columns, integer, count, rows, integer, integer), codegen
-
-
-@intrinsic
-def prefetch(typing: Any, address: Any) -> Any:
-    """Have the line at that address on its way to the second-level cache."""
-
-    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        where = builder.inttoptr(arguments[0], ir.IntType(8).as_pointer())
-        name, kind = "llvm.prefetch.p0", ir.FunctionType(ir.VoidType(), [where.type, I32, I32, I32])
-        function = builder.module.globals.get(name) or ir.Function(builder.module, kind, name)
-        to_read, second_level, data = (ir.Constant(I32, value) for value in (0, 2, 1))
-        builder.call(function, [where, to_read, second_level, data])
-        return context.get_dummy_value()
-
-    return types.void(types.int64), codegen

@@ -12,7 +12,6 @@ from fastnoise_kernels import lanes
 from fastnoise_kernels.chacha import row_words
 from fastnoise_kernels.elementary import unit
 from fastnoise_kernels.jit import inlined, inner
-from fastnoise_kernels.lanes import element, put
 from fastnoise_kernels.layout import (
     COINS,
     DEEPEST,
@@ -27,6 +26,7 @@ from fastnoise_kernels.layout import (
     TABLES,
     WIDTH,
 )
+from fastnoise_kernels.memory import element, put
 from fastnoise_kernels.staircase import (
     LOW,
     OUT_OF_WORDS,

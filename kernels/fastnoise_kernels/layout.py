@@ -49,8 +49,8 @@ ENDS: Final = 2  # two entries: the last level, which is shorter; the two ends o
 
 SLOPE_LIMBS: Final = 4
 
-# A law of vectors has more header. Its layers are drawn with COINS alias tables, one coin of 32 bits
-# each: the layer is the sum of TIMES times the entry, and the last entry of the last of them, LAST,
+# A law of vectors has more header. Its layers are drawn with COINS alias tables, a coin of 32 bits
+# each: the layer is the sum of TIMES times the entry, and the last entry of the last table, LAST,
 # stands for all from there on. How far is then drawn as m + (m + 1 digits), m from one more table.
 WIDTH: Final = 0  # 32-bit words a row: two a coordinate, then the coins
 DIM: Final = 20
@@ -70,9 +70,13 @@ TABLE_TIMES: Final = 3
 TABLE_LAST: Final = 4
 VECTOR_HEADER: Final = TABLES + TABLE * (MOST_COINS + 1)
 
+CHOICE_BITS: Final = 10  # powers of e**-epsilon are tabled for digits of so many bits,
+CHOICE_PLACES: Final = 4  # in one place if that is all of them, else in four
+
 EPOCH_BITS: Final = 40  # so many rows share a nonce (see `chacha`)
 
-# A row's own words come from the nonce of its epoch; ties, rejections and restarts read on under these nonces.
+# A row's own words come from the nonce of its epoch; ties, rejections and restarts read on under
+# these nonces.
 EXTRA_NONCE: Final = 1 << 63
 
 # What a kernel writes for noise that 64-bit arithmetic cannot decide: the Python layer redraws that

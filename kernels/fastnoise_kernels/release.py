@@ -6,11 +6,10 @@ output's type: post-processing of the exact sum, so the guarantee of the integer
 
 import numpy as np
 
-from fastnoise_kernels.elementary import float_bits, float_of_bits
 from fastnoise_kernels.filler import call_filler, look_ahead
 from fastnoise_kernels.jit import inner, kernel
-from fastnoise_kernels.lanes import wide_vectors
 from fastnoise_kernels.layout import DEEP, WORDS
+from fastnoise_kernels.memory import float_bits, float_of_bits, wide_vectors
 
 TILE = 1024  # rows: words, noise and data of a tile stay in the first-level cache
 ROOM = 32  # a filler may write whole groups of rows

@@ -1,8 +1,8 @@
 """Vectors plus vector noise: what laws on R^d share.
 
-Noise is whole grid steps, held in float64, NaN for a row that kernels cannot decide. It is drawn for
-groups of sixteen rows, coordinate by coordinate, so that the same coordinate of sixteen rows is one
-vector; then put in order, row after row.
+Noise is whole grid steps, held in float64, NaN for a row that kernels cannot decide. It is drawn
+for groups of sixteen rows, coordinate by coordinate, so that the same coordinate of sixteen rows is
+one vector; then put in order, row after row.
 """
 
 import numpy as np
@@ -10,8 +10,8 @@ import numpy as np
 from fastnoise_kernels.chacha import fill_words, fill_words_of, words_room
 from fastnoise_kernels.filler import call_filler, look_ahead
 from fastnoise_kernels.jit import inner, kernel
-from fastnoise_kernels.lanes import eight_rows, element, put, wide_vectors
 from fastnoise_kernels.layout import DIM, WIDTH
+from fastnoise_kernels.memory import eight_rows, element, put, wide_vectors
 from fastnoise_kernels.release import add_tile, canonical, snap
 
 TILE_VALUES = 2048  # words, noise and data of a tile stay in the first-level cache
@@ -56,22 +56,19 @@ def fill_rows(filler, key, law, first, ids, at, stop, ahead, scratch, noise):
 @inner
 def put_in_order(columns, dim, noise, at):
     """A group's columns as sixteen rows, from noise[at] on."""
-    i = 0
-    while i + 8 <= dim:
-        eight_rows(columns, 16 * i, 8, noise, at + i, dim)
-        eight_rows(columns, 16 * i + 8, 8, noise, at + 8 * dim + i, dim)
-        i += 8
-    if i + 4 <= dim:
-        eight_rows(columns, 16 * i, 4, noise, at + i, dim)
-        eight_rows(columns, 16 * i + 8, 4, noise, at + 8 * dim + i, dim)
-        i += 4
-    if i + 2 <= dim:
-        eight_rows(columns, 16 * i, 2, noise, at + i, dim)
-        eight_rows(columns, 16 * i + 8, 2, noise, at + 8 * dim + i, dim)
-        i += 2
-    if i < dim:
-        eight_rows(columns, 16 * i, 1, noise, at + i, dim)
-        eight_rows(columns, 16 * i + 8, 1, noise, at + 8 * dim + i, dim)
+    for half in range(0, 16, 8):
+        i, to = 0, at + half * dim
+        while i + 8 <= dim:
+            eight_rows(8, columns, 16 * i + half, 16, noise, to + i, dim)
+            i += 8
+        if i + 4 <= dim:
+            eight_rows(4, columns, 16 * i + half, 16, noise, to + i, dim)
+            i += 4
+        if i + 2 <= dim:
+            eight_rows(2, columns, 16 * i + half, 16, noise, to + i, dim)
+            i += 2
+        if i < dim:
+            eight_rows(1, columns, 16 * i + half, 16, noise, to + i, dim)
 
 
 @inner

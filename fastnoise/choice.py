@@ -1,0 +1,178 @@
+"""Choosing candidates in bulk: from costs to indices."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from decimal import Context, Decimal
+from fractions import Fraction
+from functools import lru_cache
+from math import floor
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from fastnoise_kernels.layout import CHOICE_BITS, CHOICE_PLACES
+
+from fastnoise.engine import CHUNK, compiles, count_bad
+from fastnoise.reader import row_words
+from fastnoise.release import steps_across
+from fastnoise.rows import Rows, read_only, requested_rows
+from fastnoise.stream import KEY_BYTES, Stream
+from fastnoise.tables import exp_above
+from fastnoise.validation import refusal
+
+Array = npt.NDArray[Any]
+MOST_STEPS = 1 << 52  # as in the kernel: costs beyond count as that
+NEVER = 745.0  # e**-745 is no float
+
+
+@dataclass(frozen=True)
+class Steps:
+    """Levels of costs on a grid: 0 below `radius` steps, then 1 more every `steps`."""
+
+    epsilon: float
+    grid: float
+    steps: int
+    radius: int
+
+    def level(self, cost: float) -> int:
+        """A cost snapped to the grid with exact round-half-up has this level.
+
+        Costs `steps` grid points apart are one level apart at most, so neighbours are.
+        """
+        snapped = floor(Fraction(cost) / Fraction(self.grid) + Fraction(1, 2))
+        beyond = min(abs(snapped), MOST_STEPS) - self.radius
+        return max(0, beyond // self.steps + 1)
+
+
+def choice_steps(epsilon: float, sensitivity: float, gamma: float, grid: float) -> Steps:
+    steps = steps_across(epsilon, sensitivity, grid)
+    return Steps(epsilon, grid, steps, max(1, round(Fraction(gamma or 1.0) * steps)))
+
+
+@lru_cache(maxsize=64)
+def powers_of(epsilon: float) -> npt.NDArray[np.float64]:
+    """e**(-epsilon * d * base**i) for digits d of places i."""
+    base = 1 << CHOICE_BITS
+    places = 1 if epsilon * base > NEVER else CHOICE_PLACES
+    times = [d * base**i for i in range(places) for d in range(base)]
+    context, exact = Context(prec=40), Decimal.from_float(epsilon)
+    powers = [float(context.exp(exact * -t)) if epsilon * t <= NEVER else 0.0 for t in times]
+    return read_only(np.array(powers))
+
+
+class ChoiceReader:
+    """Choices in exact arithmetic: e**-epsilon to as many bits as it takes."""
+
+    def __init__(self, steps: Steps) -> None:
+        self.steps = steps
+
+    def choose(self, key: bytes, row: int, costs: list[float]) -> int:
+        return self.draw(row_words(key, row, 2), costs)
+
+    def draw(self, words: Iterator[int], costs: list[float]) -> int:
+        """The first i whose running sum of weights is beyond a uniform number times their sum."""
+        levels = [self.steps.level(cost) for cost in costs]
+        levels = [level - min(levels) for level in levels]
+        uniform, bits = next(words), 64
+        while True:
+            low, high = self._sums(levels, bits + 64)
+            reached = [
+                (a > (uniform + 1) * high[-1] >> bits, b << bits <= uniform * low[-1])
+                for a, b in zip(low, high, strict=True)
+            ]
+            first = next(i for i, (_, below) in enumerate(reached) if not below)
+            if reached[first][0]:
+                return first
+            uniform, bits = uniform << 64 | next(words), bits + 64
+
+    def _sums(self, levels: list[int], bits: int) -> tuple[list[int], list[int]]:
+        """Bounds of the running sums of e**(-epsilon * level), in units of 2**-bits."""
+        low, high, lows, highs = 0, 0, [], []
+        for level in levels:
+            above = exp_above(Fraction(self.steps.epsilon) * level, bits) * (1 << bits)
+            low, high = low + max(0, int(above) - 2), high + int(above)
+            lows.append(low)
+            highs.append(high)
+        return lows, highs
+
+
+def choose(mechanism: Any, costs: Any, stream: Stream | None, rows: Any) -> Any:
+    """See `StaircaseChoice.choose`."""
+    if stream is not None and not isinstance(stream, Stream):
+        raise TypeError(refusal("stream", type(stream), "a fastnoise.Stream or None"))
+    data = _cost_array(costs)
+    result = np.empty(data.shape[:-1], np.int64)
+    chosen = requested_rows(rows, result.size, stream)
+    if stream is not None:
+        stream._warn_of_seed()
+    if result.size:
+        _run(mechanism, data, result, stream, chosen)
+    return result.item() if result.ndim == 0 else result
+
+
+def _run(
+    mechanism: Any, data: Array, result: Array, stream: Stream | None, rows: Rows | None
+) -> None:
+    if stream is None:
+        rows, key = Rows(0), os.urandom(KEY_BYTES)
+    else:
+        rows = rows if rows is not None else Rows(stream._reserve(result.size))
+        key = stream._noise_key(f"{mechanism!r} on grid {mechanism.grid}")
+    done, flat = 0, result.reshape(-1)
+    for block in _blocks(data):
+        part = flat[done : done + len(block)]
+        _choose_block(mechanism._steps, key, rows.after(done), block, part)
+        done += len(block)
+
+
+def _choose_block(steps: Steps, key: bytes, rows: Rows, costs: Array, out: Array) -> None:
+    places: Iterable[int] = range(len(costs))
+    if compiles():
+        from fastnoise_kernels import choice
+
+        count = costs.shape[1]
+        values = read_only(costs.reshape(-1))
+        words, law = np.frombuffer(key, "<u4"), powers_of(steps.epsilon)
+        sizes = steps.grid, float(steps.steps), float(steps.radius)
+        arguments = words, rows.first, rows.ids, values, count, *sizes, law, out
+        undecided = choice.choose(len(costs), *arguments, grain=count)
+        places = np.flatnonzero(out < 0).tolist() if undecided else range(0)
+    reader = ChoiceReader(steps)
+    for row in places:
+        out[row] = reader.choose(key, rows.row(row), costs[row].tolist())
+
+
+def _blocks(data: Array) -> Iterator[Array]:
+    """The rows in C order, as contiguous float64 matrices of moderate size."""
+    count = data.shape[-1]
+    step = max(1, CHUNK // count)
+    for index in np.ndindex(data.shape[:-2]):
+        matrix = data[index].reshape(-1, count) if data.ndim < 2 else data[index]
+        if matrix.dtype == np.float64 and matrix.flags.c_contiguous and matrix.flags.aligned:
+            yield matrix
+        else:
+            for start in range(0, len(matrix), step):
+                yield np.ascontiguousarray(matrix[start : start + step], np.float64)
+
+
+def _cost_array(costs: Any) -> Array:
+    allowed = "numbers of shape (..., k), the costs of k candidates"
+    try:
+        data = np.asarray(costs)
+    except ValueError:
+        raise ValueError(refusal("costs", costs, allowed)) from None
+    if (
+        data.dtype.kind not in "iuf"
+        or data.dtype.itemsize > 8
+        or isinstance(costs, np.ma.MaskedArray)
+    ):
+        raise TypeError(refusal("costs", costs, allowed))
+    if data.ndim == 0 or data.shape[-1] == 0:
+        raise ValueError(f"costs must be {allowed}, not of shape {data.shape}")
+    bad = sum(count_bad(block.reshape(-1), False) for block in _blocks(data))
+    if bad:
+        raise ValueError(f"costs has {bad} NaN or infinite values: every candidate needs a cost")
+    return data
