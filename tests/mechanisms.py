@@ -7,7 +7,7 @@ STAIRCASES = [
     fn.Staircase(epsilon=1.0),
     fn.Staircase(epsilon=0.005, sensitivity=0.3),
     fn.Staircase(epsilon=20.0, sensitivity=1000.0),
-    fn.Staircase(epsilon=1e-3, cost="l2"),
+    fn.Staircase(epsilon=1e-3, sensitivity=2.0, cost="l2"),
 ]
 FLOATS = [
     *STAIRCASES,

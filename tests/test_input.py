@@ -371,3 +371,100 @@ def test_decimal_context_of_the_caller__changes_nothing():
         assert fn.Staircase(1.0) == fn.Staircase(1.0, gamma=0.37754066879814546)
         assert staircase_grid.__wrapped__(14.6, 1.0, 0.3) == grid
         assert (staircase_law.__wrapped__(1.5, 1000, 300) == law).all()
+
+
+# --- every mechanism is a value -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mechanism", EVERY, ids=name)
+def test_every_mechanism__is_a_value(mechanism):
+    import copy
+    import pickle
+
+    again = eval(repr(mechanism), vars(fn) | {type(mechanism).__name__: type(mechanism)})
+    for twin in (again, pickle.loads(pickle.dumps(mechanism)), copy.deepcopy(mechanism)):
+        assert twin == mechanism
+        assert hash(twin) == hash(mechanism)
+        assert repr(twin) == repr(mechanism)
+        assert type(twin) is type(mechanism)
+    assert [other for other in EVERY if other == mechanism] == [mechanism]
+    assert mechanism != repr(mechanism)
+    field = "epsilon" if "epsilon" in mechanism.__dataclass_fields__ else "delta"
+    for attribute in (field, "sensitivity", "grid", "surprise"):
+        with pytest.raises(AttributeError):
+            setattr(mechanism, attribute, 0.5)
+    with pytest.raises(AttributeError):
+        delattr(mechanism, field)
+
+
+@pytest.mark.parametrize("mechanism", DRAWN, ids=name)
+def test_every_mechanism__draws_the_same_from_its_twin(mechanism, stream):
+    twin = eval(repr(mechanism), {type(mechanism).__name__: type(mechanism)})
+    ours, theirs = (m.sample(5, stream=stream.at(0)) for m in (mechanism, twin))
+    assert ours.tolist() == theirs.tolist()
+
+
+def test_fractions__are_values_too():
+    from fractions import Fraction
+
+    uniform = fn.DiscreteUniform(Fraction(1, 30), 3)
+    again = eval(repr(uniform), {"DiscreteUniform": fn.DiscreteUniform, "Fraction": Fraction})
+    assert again == uniform
+    assert fn.DiscreteUniform(0.1) == eval("DiscreteUniform(delta=0.1, sensitivity=1)", vars(fn))
+
+
+# --- vectors --------------------------------------------------------------------------------------
+
+PLANES = [m for m in VECTORS if m.dim == 2]
+SPACES = [m for m in VECTORS if m.dim in (1, 3, 16)]
+
+
+@pytest.mark.parametrize("mechanism", VECTORS, ids=name)
+def test_vectors__last_axis_is_the_dimension(mechanism, stream):
+    dim = mechanism.dim
+    out = np.full((4, dim), 7.0)
+    shapes = [(), (dim + 1,), (4, dim + 1), (dim, 2 * dim + 1), (0,), (3, 0)]
+    for shape in shapes:
+        message = rf"x must hold vectors of {dim} along the last axis, not shape {re.escape(str(shape))}"
+        with pytest.raises(ValueError, match=message):
+            mechanism.perturb(np.zeros(shape), stream=stream)
+        with pytest.raises(ValueError, match=r"vectors of|out must have shape"):
+            mechanism.perturb(np.zeros(shape), out=out, stream=stream)
+    for scalar in (3.0, 3, np.float64(3), Fraction(1, 3)):
+        with pytest.raises(ValueError, match="x must hold vectors"):
+            mechanism.perturb(scalar, stream=stream)
+    assert (out == 7).all()
+    assert stream.position == 0
+    for shape in ((dim,), (1, dim), (2, 0, dim), (0, dim), (2, 3, dim)):
+        assert mechanism.perturb(np.zeros(shape), stream=stream).shape == shape
+
+
+@pytest.mark.parametrize("mechanism", VECTORS, ids=name)
+def test_vectors__out_must_fit(mechanism, stream):
+    dim = mechanism.dim
+    x = np.zeros((4, dim))
+    frozen = np.zeros((4, dim))
+    frozen.flags.writeable = False
+    outs = {
+        "out must have shape": [np.full((4, dim + 1), 7.0), np.full(4 * dim, 7.0)],
+        "out must have dtype": [np.full((4, dim), 7.0, np.float32), np.full((4, dim), 7)],
+        "out must be writeable": [frozen],
+        "out must be a NumPy array": [[[0.0] * dim] * 4],
+        "out must not repeat": [np.broadcast_to(np.zeros(dim), (4, dim)).view()],
+    }
+    outs["out must not repeat"][0].flags.writeable = True if False else outs[
+        "out must not repeat"
+    ][0].flags.writeable
+    for message, kinds in outs.items():
+        for out in kinds:
+            before = np.array(out)
+            expected = r"writeable|repeat" if "repeat" in message else message
+            with pytest.raises((ValueError, TypeError), match=expected):
+                mechanism.perturb(x, out=out, stream=stream)
+            assert np.array_equal(np.array(out), before)
+    for shape in ((4, dim + 1), (4,) if dim > 1 else (4, 2), ()):
+        with pytest.raises(ValueError, match="out must hold vectors"):
+            mechanism.sample(out=np.zeros(shape), stream=stream)
+    with pytest.raises(ValueError, match="out must have shape"):
+        mechanism.sample(3, out=np.zeros((4, dim)), stream=stream)
+    assert stream.position == 0

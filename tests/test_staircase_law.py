@@ -646,3 +646,9 @@ def test_staircase__bad_cost_is_named(cost):
     with pytest.raises((ValueError, TypeError), match="cost must be") as caught:
         optimal_gamma(1.0, 1.0, cost)
     assert repr(cost) in str(caught.value)
+
+
+@pytest.mark.parametrize("edge", [3.499, 3.4999, 2.501, 0.5005])
+def test_staircase__jump_near_the_end_of_a_step_is_found(edge):
+    law = fn.Staircase(1.0, gamma=0.5)
+    assert law.expected_cost(lambda x: np.abs(x) > edge) == near(2.0 * float(law.sf(edge)), 1e-11)

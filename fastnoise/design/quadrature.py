@@ -66,6 +66,13 @@ class _Pieces(NamedTuple):
         return _Pieces(*(column[mask] for column in self))
 
 
+# A third rule, exact to degree 11, with nodes at both ends and no symmetry: it sees a jump in the
+# last 0.2% of a piece, and symmetric jumps on which the other two agree.
+_END_NODES = np.cos(np.linspace(-np.pi, 0.0, 12))
+_END_NODES += 0.1 * (1.0 - _END_NODES**2)
+_END_SHARES = np.linalg.inv(np.polynomial.legendre.legvander(_END_NODES, 11))[0]
+
+
 class FoldedCost:
     """l(t), its mean over [0, t], and `total`, its mean over [0, 1], of cost - cost(0).
 
@@ -160,14 +167,19 @@ class FoldedCost:
     def _measured(
         self, step: FloatArray, low: FloatArray, high: FloatArray, ordered: bool = False
     ) -> tuple[_Pieces, FloatArray]:
-        """The pieces with their means, and how far the Gauss rule is from them."""
+        """The pieces with their means, and how far the other two rules are from them."""
         half = 0.5 * (high - low)
         inside = (0.5 * (low + high))[:, None] + half[:, None] * _NODES
         values = self._excess(step[:, None] + inside)
         if ordered:
             self._check_order(values)
         mean = 0.5 * (values @ _KRONROD)
-        return _Pieces(step, low, high, mean), abs(mean - 0.5 * (values[:, 1::2] @ _GAUSS))
+        error = abs(mean - 0.5 * (values[:, 1::2] @ _GAUSS))
+        at_ends = 0.5 * ((low + high)[:, None] + (high - low)[:, None] * _END_NODES)
+        again = self._excess(step[:, None] + at_ends) @ _END_SHARES
+        error = np.maximum(error, abs(again - mean))
+        # the tolerance is a share of this mean, which must have seen a jump to be right
+        return _Pieces(step, low, high, np.where(again > 2.0 * mean, again, mean)), error
 
     def _check_order(self, values: FloatArray) -> None:
         flat = values.ravel()

@@ -21,11 +21,6 @@ from fastnoise.validation import floats, number, refusal
 FloatArray = npt.NDArray[np.float64]
 Floats = Any  # a float64 where the argument is a scalar, else an array of its shape
 
-# A rule for means over [-1, 1], exact to degree 11: nodes at both ends, and no symmetry.
-_NODES = np.cos(np.linspace(-np.pi, 0.0, 12))
-_NODES += 0.1 * (1.0 - _NODES**2)
-_SHARES = np.linalg.inv(np.polynomial.legendre.legvander(_NODES, 11))[0]
-
 
 class IdealLaplace(SymmetricLaw):
     """Density, quantiles, moments and privacy curves of the law (epsilon, sensitivity).
@@ -201,14 +196,3 @@ class _ExponentialCost(FoldedCost):
     def _excess(self, x: FloatArray) -> FloatArray:
         step = np.floor(x)
         return super()._excess(step - np.log1p(math.expm1(-1.0) * (x - step)))
-
-    def _measured(
-        self, step: FloatArray, low: FloatArray, high: FloatArray, ordered: bool = False
-    ) -> tuple[Any, FloatArray]:
-        pieces, error = super()._measured(step, low, high, ordered)
-        inside = 0.5 * ((low + high)[:, None] + (high - low)[:, None] * _NODES)
-        again = self._excess(step[:, None] + inside) @ _SHARES
-        error = np.maximum(error, abs(again - pieces.mean))
-        # the tolerance is a share of this mean, which must have seen a jump to be right
-        mean = np.where(again > 2.0 * pieces.mean, again, pieces.mean)
-        return pieces._replace(mean=mean), error
