@@ -79,12 +79,8 @@ class ChoiceReader:
         uniform, bits = next(words), 64
         while True:
             low, high = self._sums(levels, bits + 64)
-            reached = [
-                (a > (uniform + 1) * high[-1] >> bits, b << bits <= uniform * low[-1])
-                for a, b in zip(low, high, strict=True)
-            ]
-            first = next(i for i, (_, below) in enumerate(reached) if not below)
-            if reached[first][0]:
+            first = next(i for i, sum_ in enumerate(high) if sum_ << bits > uniform * low[-1])
+            if first == len(levels) - 1 or low[first] << bits >= (uniform + 1) * high[-1]:
                 return first
             uniform, bits = uniform << 64 | next(words), bits + 64
 

@@ -199,10 +199,8 @@ def eulerian(points: Sequence[int]) -> list[int]:
 def digit_sums(base: int, terms: int) -> list[int]:
     """In how many ways `terms` digits add up to 0, 1, 2, ..."""
     counts = [0] * (terms * (base - 1) + 1)
-    for i in range(terms):
+    for i in range((len(counts) - 1) // base + 1):
         counts[i * base] = (-1) ** i * comb(terms, i)
-    if terms * base < len(counts):
-        counts[terms * base] = (-1) ** terms
     for _ in range(terms):
         counts = list(accumulate(counts))
     return counts

@@ -32,8 +32,8 @@ L1 = [
     *[fn.L1Staircase(10.0, 4, gamma=0.5), fn.L1Staircase(0.01, 2, gamma=0.0)],
 ]
 CORES = {
-    (0.3,): [None, (0.1,), (0.0,)],
-    (1.0, 10.0): [None, (0.1, 1.0), (0.0, 3.0), (0.0, 0.0), (1.0, 2.0)],
+    (0.3,): [None, (0.0,)],
+    (1.0, 10.0): [None, (0.1, 1.0), (0.0, 3.0), (0.0, 0.0)],
     (1.0, 3.0, 0.1, 7.0): [None, (0.4, 0.3, 0.0, 5.0), (0.0, 0.0, 0.0, 0.0)],
 }
 BOXES = [
@@ -42,6 +42,7 @@ BOXES = [
 ]
 STAIRCASES = [*L1, *BOXES]
 ALL = [*L2, *STAIRCASES]
+MOST = [m for m in ALL if m.dim <= 16 or m.epsilon in (1e-6, 1.0)]  # without most of the slowest
 
 
 def draws(mechanism) -> int:
@@ -106,6 +107,7 @@ def norms(mechanism, noise: np.ndarray) -> np.ndarray:
     return np.sqrt((noise**2).sum(axis=1))
 
 
+@lru_cache(maxsize=256)
 def quantiles(mechanism) -> np.ndarray:
     """Of these norms, at SHARES."""
     if isinstance(mechanism, fn.BoxStaircase):
@@ -126,7 +128,7 @@ def test_radius__fits(mechanism, how):
     assert not radii_misfit(mechanism, noise_of(mechanism, how))
 
 
-@pytest.mark.parametrize("mechanism", ALL, ids=repr)
+@pytest.mark.parametrize("mechanism", MOST, ids=repr)
 def test_scale__five_percent_more_is_rejected(mechanism):
     """By the radius, by coordinates and by layers."""
     noise = noise_of(wider(mechanism))
@@ -140,7 +142,8 @@ def test_scale__five_percent_more_is_rejected(mechanism):
 @pytest.mark.parametrize("dim", [1, 2, 16])
 def test_users__norms_add_up_to_a_gamma_number(dim, users):
     def sums(law: fn.MultiUserLaplace) -> np.ndarray:
-        return norms(law, noise_of(law, count=10_000 * users)).reshape(-1, users).sum(axis=1)
+        count = users * (10_000 + 200_000 // (users * dim))
+        return norms(law, noise_of(law, count=count)).reshape(-1, users).sum(axis=1)
 
     mechanism = fn.MultiUserLaplace(0.5, dim)
     edges = released(mechanism).radius(users).ppf(SHARES)
@@ -219,7 +222,7 @@ def coordinates_misfit(mechanism, noise: np.ndarray) -> bool:
     return False
 
 
-@pytest.mark.parametrize("mechanism", ALL, ids=repr)
+@pytest.mark.parametrize("mechanism", MOST, ids=repr)
 def test_coordinates__fit(mechanism):
     assert not coordinates_misfit(mechanism, noise_of(mechanism))
 
@@ -268,7 +271,7 @@ def misdirected(mechanism, noise: np.ndarray) -> bool:
     return test(noise)
 
 
-RADIAL = [mechanism for mechanism in [*L2, *L1] if mechanism.dim > 1]
+RADIAL = [m for m in MOST if m not in BOXES and m.dim > 1]
 
 
 @pytest.mark.parametrize("mechanism", RADIAL, ids=repr)
@@ -288,7 +291,7 @@ def test_directions__are_uniform_and_independent_of_the_radius(mechanism):
     assert misdirected(mechanism, noise)
 
 
-@pytest.mark.parametrize("mechanism", [m for m in ALL if m.dim > 1], ids=repr)
+@pytest.mark.parametrize("mechanism", [m for m in MOST if m.dim > 1], ids=repr)
 def test_signs__are_independent(mechanism):
     noise = noise_of(mechanism)
     assert not signs_depend(noise)
@@ -331,9 +334,9 @@ def within(mechanism, level: np.ndarray) -> np.ndarray:
     layers, weights = layer_weights(mechanism)
     layers, weights = layers[weights > 0], weights[weights > 0]
     if isinstance(mechanism, fn.L1Staircase):
-        starts = [mechanism.gamma] * mechanism.dim
-    else:
-        starts = [z / s for z, s in zip(mechanism.core, mechanism.widths, strict=True)]
+        inside = np.minimum((level[:, None] + mechanism.gamma) / (layers + mechanism.gamma), 1.0)
+        return inside**mechanism.dim @ weights
+    starts = [z / s for z, s in zip(mechanism.core, mechanism.widths, strict=True)]
     shares = 1.0
     for start in starts:
         shares = shares * np.minimum((level[:, None] + start) / (layers + start), 1.0)
@@ -347,11 +350,11 @@ def levels_misfit(mechanism, noise: np.ndarray) -> bool:
     if isinstance(law, fn.L1Staircase):
         size, edges = (r / law.sensitivity - law.gamma for r in (size, edges))
     level = np.unique(np.maximum([np.floor(edges), np.ceil(edges)], 0.0))
-    inside = np.searchsorted(np.sort(size), level - 1e-9 * (level + 1))  # not the faces themselves
+    inside = np.searchsorted(np.sort(size), level)
     return unlikely(inside, size.size, np.minimum(within(law, level), 1.0))
 
 
-@pytest.mark.parametrize("mechanism", STAIRCASES, ids=repr)
+@pytest.mark.parametrize("mechanism", [m for m in MOST if m in STAIRCASES], ids=repr)
 def test_layers__fit(mechanism):
     assert not levels_misfit(mechanism, noise_of(mechanism))
 

@@ -8,13 +8,16 @@ import pytest
 from conftest import KEY
 from exact import DrawnLaw, exp_bounds
 from fastnoise_kernels.layout import DEEP
+from mechanisms import FLOATS, VECTORS, name
 
 import fastnoise as fn
-from fastnoise.engine import Limits, integer_noise, perturb_chunk
+from fastnoise.engine import Limits, integer_noise, perturb_chunk, plain_reader, vector_noise
+from fastnoise.layer_tables import layer_law
 from fastnoise.reader import Reader
 from fastnoise.release import Release
 from fastnoise.rows import Rows
 from fastnoise.tables import staircase_law
+from fastnoise.vector_release import l1_points, vector_release
 
 BOTH = (-inf, inf)
 EVERYWHERE = Limits()
@@ -181,3 +184,83 @@ def test_float32__overflow_is_infinite_not_wrong(stream):
     y = fn.Staircase(1.0, 1e38).perturb(np.full(1000, 3.4e38, np.float32), stream=stream)
     assert y.dtype == np.float32
     assert np.isposinf(y).any()
+
+
+# --- every mechanism on floats --------------------------------------------------------------------
+
+
+def grids(mechanism):
+    """One grid for each value of a row."""
+    count = getattr(mechanism, "dim", 1)
+    return list(mechanism.grid) if isinstance(mechanism.grid, tuple) else [mechanism.grid] * count
+
+
+def rows_of(mechanism, values):
+    """An array of so many values, a row a draw."""
+    dim = getattr(mechanism, "dim", 1)
+    return np.resize(values, (-(-len(values) // dim), dim))
+
+
+def shaped(mechanism, rows):
+    return rows if mechanism in VECTORS else rows[:, 0]
+
+
+@pytest.mark.parametrize("mechanism", [*FLOATS, *VECTORS], ids=name)
+def test_every_sum__is_snapped_and_exact(mechanism, stream):
+    """Also where coordinates have grids of their own: the values are awkward on each."""
+    steps = grids(mechanism)
+    columns = [awkward(grid) for grid in steps[:3]]
+    count = len(columns[0]) + 2  # no column meets its neighbour's value of the same kind
+    rows = [[columns[j % 3][(i + 5 * j) % len(columns[0])] for j in range(len(steps))] for i in range(count)]
+    x = shaped(mechanism, np.array(rows))
+    noise = mechanism.sample(count, stream=stream.at(0)).reshape(count, -1) / np.array(steps)
+    got = mechanism.perturb(x, stream=stream.at(0)).reshape(count, -1)
+    for row, drawn, sums in zip(rows, noise.tolist(), got.tolist(), strict=True):
+        triples = zip(row, drawn, steps, strict=True)
+        assert sums == [exact(value, int(n), grid) for value, n, grid in triples]
+        assert all(n == int(n) for n in drawn)
+
+
+@pytest.mark.parametrize("mechanism", [*FLOATS, *VECTORS], ids=name)
+def test_every_input__has_outputs_on_the_same_grid(mechanism, stream, rng):
+    """Whatever x is, outputs are whole steps, and none of their last bits is ruled out."""
+    step = np.array(grids(mechanism))
+    dim, n = step.size, 4000 // step.size + 60
+    widths = np.array(getattr(mechanism, "widths", [mechanism.sensitivity] * dim))
+    for x in (np.zeros(dim), widths, widths / 3, widths * rng.uniform(-50, 50, dim)):
+        y = mechanism.perturb(shaped(mechanism, np.tile(x, (n, 1))), stream=stream)
+        steps = y.reshape(n, dim) / step
+        assert (steps == np.round(steps)).all()
+        for column in steps.T[:5]:
+            assert len(np.unique(column % 4)) == 4
+            assert (np.bincount((column % 2).astype(int)) > 0.2 * n).all()
+
+
+COARSE = [
+    fn.Staircase(1.0),
+    fn.Staircase(1.0, gamma=1.0),
+    fn.Laplace(1.0),
+    *(fn.L2Laplace(1.0, dim) for dim in (1, 2, 3)),
+    fn.MultiUserLaplace(1.0, 1),
+    *(fn.L1Staircase(1.0, dim) for dim in (1, 2, 3)),
+    *(fn.BoxStaircase(1.0, (1.0,) * dim) for dim in (1, 2, 3)),
+]
+
+
+def counted(mechanism, start, distance, stream):
+    """How often each of the likely points comes out for a neighbour, and for `start` itself.
+
+    Everything moves by `distance` in the first coordinate, on a grid of two steps a sensitivity, so
+    that points are few.
+    """
+    n, dim = 100_000, getattr(mechanism, "dim", 1)
+    points = []
+    for move in (0.0, distance):
+        x = np.full((n, dim), start)
+        x[:, 0] += move
+        drawn = mechanism.perturb(shaped(mechanism, x) if dim == 1 and not hasattr(mechanism, "dim") else x, grid=0.5, stream=stream)
+        steps = np.round(drawn.reshape(n, dim) * 2).astype(np.int64)
+        points.append(dict(zip(*np.unique(steps @ 1000 ** np.arange(dim), return_counts=True), strict=True)))
+    here, there = points
+    often = [point for point, count in here.items() if count > 400]
+    return np.array([here[p] for p in often]), np.array([there.get(p, 0) for p in often])

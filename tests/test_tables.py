@@ -182,11 +182,13 @@ def test_laplace__neighbours_differ_by_at_most_a_step_of_epsilon(parameters, rng
 
 @pytest.mark.parametrize("parameters", [p for p in LAPLACE_LAWS if p[0] < 1e5], ids=str)
 def test_laplace__within_2_to_minus_50_of_the_ideal(parameters, rng):
+    """Where a step falls by more than e**-100, what is rarer than 2**-400 is only rounded up."""
     law, fall = DrawnLaw(laplace_law(*parameters)), laplace_fall(*parameters)
+    least = Fraction(1, 2**400) if fall > 100 else 0
     for noise in interesting_points(law, rng):
         if law.level_of(noise) <= 1000 and fall * noise < 10_000:
             ideal = ideal_laplace(fall, noise)
-            assert abs(law.point(noise) - ideal) <= ideal / 2**50
+            assert abs(law.point(noise) - ideal) <= ideal / 2**50 + least
             assert law.point(-noise) == law.point(noise)
 
 
@@ -344,7 +346,6 @@ TRUNCATED_LAWS = [
     (50.0, Fraction(1, 10**30), 2**40),
     (1000.0, Fraction(1, 10), 1),
     (1000.0, Fraction(1, 10), 7),
-    (1000.0, Fraction(1, 10**20), 2**40),
 ]
 SHORT_LAWS = [p for p in TRUNCATED_LAWS if DrawnLaw(truncated_laplace_law(*p)).end < 150]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -81,7 +82,7 @@ class BoxStaircase(IdealBoxStaircase, VectorMechanism):
 
     def _chosen_grid(self, grid: Any) -> tuple[float, ...] | None:
         """One power of two for all coordinates, or one for each."""
-        if grid is None or isinstance(grid, str | float | int):
+        if grid is None or isinstance(grid, str | Real):
             chosen = super()._chosen_grid(grid)
             return (chosen,) * self.dim if isinstance(chosen, float) else chosen
         chosen = tuple(power_of_two("grid", step) for step in _numbers("grid", grid))
