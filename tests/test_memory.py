@@ -22,6 +22,9 @@ def grown(body: str) -> float:
         stream = fn.Stream.from_key(bytes(32))
         mechanism.perturb(np.ones(100_000))
         mechanism.perturb(np.ones((100, 100))[:, ::2])
+        users, choice = fn.MultiUserLaplace(1.0, 16), fn.StaircaseChoice(1.0)
+        users.perturb(np.ones((10_000, 16)))
+        choice.choose(np.ones((10_000, 16)))
         {body}
         """
     done = subprocess.run(
@@ -50,6 +53,13 @@ CASES = {
         "mechanism.perturb(x, out=x, stream=stream, rows=range(20_000_000))",
         50,
     ),
+    "users in place": ("x = np.ones((1_000_000, 16))", "users.perturb(x, out=x)", 100),
+    "users, strided": (
+        "x = np.ones((1_000_000, 32))",
+        "users.perturb(x[:, ::2], out=x[:, ::2])",
+        50,
+    ),
+    "choices": ("x = np.ones((1_000_000, 16))", "choice.choose(x)", 8 + 50),
     "sample": ("x = None", "mechanism.sample(20_000_000)", 160 + 50),
 }
 

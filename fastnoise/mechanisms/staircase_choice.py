@@ -75,7 +75,7 @@ class StaircaseChoice:
     def probabilities(self, costs: npt.ArrayLike) -> npt.NDArray[np.float64]:
         """How likely each of the candidates along the last axis is, in the ideal law.
 
-        >>> import fastnoise as fn
+        >>> import fastnoise as fn, math
         >>> fn.StaircaseChoice(epsilon=math.log(2), gamma=0.5).probabilities([0.0, 1.0]).round(6)
         array([0.666667, 0.333333])
         """
