@@ -123,10 +123,8 @@ def check_tail(law: DrawnLayers, shape: Ball | Box, epsilon: float) -> None:
     else:
         following = [comb(law.last + k + shape.dim, shape.dim) for k in range(shape.dim + 1)]
     parts = [d * (below / (1 - below)) ** m for m, d in enumerate(differences(following))]
-    total = sum(parts)
-    errors = [
-        abs(Fraction(w, law.whole) * total / p - 1) for w, p in zip(law.tail, parts, strict=False)
-    ]
+    shares = [Fraction(w, law.whole) * sum(parts) for w in law.tail[: len(parts)]]
+    errors = [abs(share / part - 1) for share, part in zip(shares, parts, strict=True)]
     assert [m for m, error in enumerate(errors) if error > Fraction(1, 2**100)] == []
     assert Fraction(epsilon) / 2**60 > Fraction(4, 2**100)
 

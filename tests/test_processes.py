@@ -327,8 +327,16 @@ def test_same_noise_on_other_processors(processor, tmp_path):
         import numpy as np
         import fastnoise as fn
         stream = fn.Stream.from_key(bytes(32))
-        x = np.linspace(-1e3, 1e3, 5_000)
+        x = np.linspace(-1e3, 1e3, 4_800)
         parts = [fn.Staircase(e).perturb(x, stream=stream) for e in (1e-3, 0.01, 1.0, 20.0)]
+        laws = [fn.Laplace(1.0), fn.Laplace(1e-3, 7.0)]
+        laws += [fn.L2Laplace(1.0, dim) for dim in (2, 3, 4, 5, 16)]
+        laws += [fn.L1Staircase(1.0, 4), fn.L1Staircase(1e-5, 5), fn.BoxStaircase(2.0, (1.0, 9.0, 3.0))]
+        for law in laws:
+            dim = getattr(law, "dim", None)
+            rows = x[: len(x) // dim * dim].reshape(-1, dim) if dim else x
+            parts.append(law.perturb(rows, stream=stream))
+        parts.append(fn.StaircaseChoice(0.1).choose(x.reshape(-1, 12), stream=stream))
         print(hash(b"".join(part.tobytes() for part in parts)))
         """
     here = run(script, PYTHONHASHSEED="1")
@@ -349,14 +357,20 @@ def test_without_a_compiler__the_same_noise_slowly():
         import fastnoise as fn
         stream = fn.Stream.from_key(bytes(32))
         x = np.linspace(-9, 9, 100)
-        x[3] = np.nan
-        for mechanism in (fn.Staircase(1.0), fn.Staircase(1e-3), fn.Staircase(20.0, 0.3)):
-            for y in (x, x.astype("f4"), x[::-3]):
+        bad = np.where(np.arange(100) == 3, np.nan, x)
+        for mechanism in (fn.Staircase(1.0), fn.Staircase(20.0, 0.3), fn.Laplace(0.1)):
+            for y in (bad, bad.astype("f4"), bad[::-3]):
                 print(mechanism.perturb(y, stream=stream, clip=(-5, 5), nan="keep").tolist())
-        print(stream.keystream(100).hex())
         try:
-            mechanism.perturb(x)
+            mechanism.perturb(bad)
         except ValueError as problem:
             print(problem)
+        print(fn.DiscreteLaplace(0.1, 50).perturb(x.astype(np.int8), stream=stream).tolist())
+        for law in (fn.L2Laplace(1.0, 2), fn.L2Laplace(1.0, 3), fn.L2Laplace(1.0, 5)):
+            print(law.perturb(x[:90].reshape(-1, law.dim), stream=stream).tolist())
+        print(fn.L1Staircase(1.0, 4).perturb(x.reshape(-1, 4), stream=stream).tolist())
+        print(fn.BoxStaircase(1.0, (1.0, 9.0)).perturb(x.reshape(-1, 2), stream=stream).tolist())
+        print(fn.StaircaseChoice(1.0).choose(x.reshape(-1, 4), stream=stream).tolist())
+        print(stream.keystream(100).hex())
         """
     assert run(script, NUMBA_DISABLE_JIT="1") == run(script)

@@ -195,14 +195,9 @@ def grids(mechanism):
     return list(mechanism.grid) if isinstance(mechanism.grid, tuple) else [mechanism.grid] * count
 
 
-def rows_of(mechanism, values):
-    """An array of so many values, a row a draw."""
-    dim = getattr(mechanism, "dim", 1)
-    return np.resize(values, (-(-len(values) // dim), dim))
-
-
 def shaped(mechanism, rows):
-    return rows if mechanism in VECTORS else rows[:, 0]
+    """Vectors for those that take them, else numbers."""
+    return rows if hasattr(mechanism, "dim") else rows[:, 0]
 
 
 @pytest.mark.parametrize("mechanism", [*FLOATS, *VECTORS], ids=name)
@@ -210,8 +205,10 @@ def test_every_sum__is_snapped_and_exact(mechanism, stream):
     """Also where coordinates have grids of their own: the values are awkward on each."""
     steps = grids(mechanism)
     columns = [awkward(grid) for grid in steps[:3]]
-    count = len(columns[0]) + 2  # no column meets its neighbour's value of the same kind
-    rows = [[columns[j % 3][(i + 5 * j) % len(columns[0])] for j in range(len(steps))] for i in range(count)]
+    kinds, count = len(columns[0]), len(columns[0])
+    rows = [
+        [columns[min(j, 2)][(i + 5 * j) % kinds] for j in range(len(steps))] for i in range(count)
+    ]
     x = shaped(mechanism, np.array(rows))
     noise = mechanism.sample(count, stream=stream.at(0)).reshape(count, -1) / np.array(steps)
     got = mechanism.perturb(x, stream=stream.at(0)).reshape(count, -1)
@@ -247,20 +244,171 @@ COARSE = [
 ]
 
 
-def counted(mechanism, start, distance, stream):
-    """How often each of the likely points comes out for a neighbour, and for `start` itself.
+def counts(mechanism, x, stream, n=100_000):
+    """How often outputs for `x` fall in each cell, of a size that makes cells few."""
+    many = np.tile(x, (n, 1))
+    y = mechanism.perturb(shaped(mechanism, many), stream=stream).reshape(n, -1)
+    y = np.floor(y / {1: 0.5, 2: 1.0, 3: 2.0}[x.size])
+    points, times = np.unique(y, axis=0, return_counts=True)
+    return dict(zip(map(tuple, points.tolist()), times.tolist(), strict=True))
 
-    Everything moves by `distance` in the first coordinate, on a grid of two steps a sensitivity, so
-    that points are few.
-    """
-    n, dim = 100_000, getattr(mechanism, "dim", 1)
-    points = []
-    for move in (0.0, distance):
-        x = np.full((n, dim), start)
-        x[:, 0] += move
-        drawn = mechanism.perturb(shaped(mechanism, x) if dim == 1 and not hasattr(mechanism, "dim") else x, grid=0.5, stream=stream)
-        steps = np.round(drawn.reshape(n, dim) * 2).astype(np.int64)
-        points.append(dict(zip(*np.unique(steps @ 1000 ** np.arange(dim), return_counts=True), strict=True)))
-    here, there = points
-    often = [point for point, count in here.items() if count > 400]
-    return np.array([here[p] for p in often]), np.array([there.get(p, 0) for p in often])
+
+def exceeded(mechanism, epsilon, distance, stream):
+    """Cells more than e**epsilon as likely here as `distance` away, by six standard deviations."""
+    start = np.full(getattr(mechanism, "dim", 1), 0.3)
+    here = counts(mechanism, start, stream)
+    away = counts(mechanism, start + distance * np.eye(start.size)[0], stream)
+    likely = {point: times for point, times in here.items() if times > 300}
+    assert likely
+    return [
+        point
+        for point, times in likely.items()
+        if times * np.exp(-epsilon) - away.get(point, 0)
+        > 6 * np.sqrt(times * np.exp(-2 * epsilon) + away.get(point, 0))
+    ]
+
+
+@pytest.mark.parametrize("mechanism", COARSE, ids=name)
+def test_every_output__of_one_input_is_as_likely_for_its_neighbour(mechanism, stream):
+    assert not exceeded(mechanism, 1.0, 1.0, stream)
+    assert exceeded(mechanism, 0.1, 6.0, stream)  # inputs far apart are told apart
+
+
+# --- the sensitivity of snapped data --------------------------------------------------------------
+
+
+def steps_between(mechanism, x, y):
+    """The snapped difference in grid steps: the same noise on both, subtracted."""
+    stream = fn.Stream.from_key(KEY)
+    first, second = (mechanism.perturb(v, stream=stream.at(0)) for v in (x, y))
+    return (second - first) / np.array(mechanism.grid)
+
+
+def crossing(shape, grid, rng):
+    """Points just below where rounding turns, a random number of steps out."""
+    return (rng.integers(-1000, 1000, shape) + 0.5 - 2.0**-20) * np.array(grid)
+
+
+@pytest.mark.parametrize("sensitivity", [1.0, 0.3, 1000.0])
+@pytest.mark.parametrize("count", [1, 3, 1000, 65_536])
+def test_released_sensitivity__of_many_changed_elements(count, sensitivity, rng):
+    """l1: every element may cross a half, which is a whole step for next to nothing."""
+    mechanism = fn.Laplace(1.0, sensitivity)
+    grid = mechanism.grid
+    for least in (0.0, 1.0):  # shares that differ, and shares that are all the same
+        x = crossing(count, grid, rng)
+        shares = least + rng.exponential(size=count)
+        y = x + shares / shares.sum() * sensitivity * (1 - 1e-9)
+        assert np.abs(y - x).sum() <= sensitivity
+        steps = np.abs(steps_between(mechanism, x, y)).sum()
+        assert steps * Fraction(grid) <= Fraction(mechanism.released_sensitivity)
+    if count == 65_536:  # without widening the promise would be broken
+        assert steps * grid > sensitivity * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("dim", [1, 2, 3, 16, 64])
+def test_released_sensitivity__of_l1_vectors(dim, rng):
+    mechanism = fn.L1Staircase(2.0, dim, 0.7)
+    grid = mechanism.grid
+    x = crossing((2000, dim), grid, rng)
+    shares = rng.dirichlet(np.full(dim, 0.3), 2000)
+    shares[: 2000 // 2] = rng.dirichlet(np.full(dim, 30.0), 1000)
+    y = x + shares * 0.7 * (1 - 1e-9)
+    worst = np.abs(steps_between(mechanism, x, y)).sum(axis=1).max()
+    assert worst * Fraction(grid) <= Fraction(mechanism.released_sensitivity)
+    assert worst * grid > 0.7 or dim == 1
+    tight = mechanism.released_sensitivity / grid - worst
+    assert tight < dim
+
+
+@pytest.mark.parametrize("dim", [1, 2, 3, 16, 64])
+def test_released_sensitivity__of_l2_vectors(dim, rng):
+    mechanism = fn.L2Laplace(2.0, dim, 0.7)
+    grid = mechanism.grid
+    x = crossing((2000, dim), grid, rng)
+    directions = np.abs(rng.normal(size=(2000, dim))) + 0.1
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    y = x + directions * 0.7 * (1 - 1e-9)
+    squares = (steps_between(mechanism, x, y) ** 2).sum(axis=1)
+    covered = (Fraction(mechanism.released_sensitivity) / Fraction(grid)) ** 2
+    assert Fraction(int(squares.max())) <= covered
+    assert np.sqrt(squares.max()) * grid > 0.7 or dim == 1
+
+
+@pytest.mark.parametrize("users", [1, 100, 65_536])
+@pytest.mark.parametrize("dim", [1, 2, 5])
+def test_released_sensitivity__of_many_users(users, dim, rng):
+    mechanism = fn.MultiUserLaplace(2.0, dim, 0.7)
+    grid = mechanism.grid
+    x = crossing((users, dim), grid, rng)
+    moves = np.abs(rng.normal(size=(users, dim))) + 0.1
+    moves /= np.linalg.norm(moves, axis=1).sum()
+    y = x + moves * 0.7 * (1 - 1e-9)
+    total = np.linalg.norm(steps_between(mechanism, x, y), axis=1).sum() * grid
+    assert total <= mechanism.released_sensitivity
+    if users == 65_536:
+        assert total > 0.7 * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("dim", [1, 2, 3, 16])
+def test_released_sensitivity__of_boxes(dim, rng):
+    mechanism = fn.BoxStaircase(2.0, rng.uniform(0.1, 10.0, dim))
+    x = crossing((2000, dim), mechanism.grid, rng)
+    shares = rng.uniform(-1, 1, (2000, dim))
+    shares[:1000] = np.sign(shares[:1000])
+    y = x + shares * np.array(mechanism.widths) * (1 - 1e-9)
+    worst = np.abs(steps_between(mechanism, x, y)).max(axis=0)
+    pairs = zip(
+        worst, mechanism.grid, mechanism.released_sensitivity, mechanism.widths, strict=True
+    )
+    for steps, grid, released, width in pairs:
+        assert steps * Fraction(grid) <= Fraction(released)
+        assert steps * grid > width  # the widths alone would not cover it
+
+
+# --- vectors beyond floats ------------------------------------------------------------------------
+
+
+def wide_vectors(filler):
+    """Noise that often leaves the integers that floats have without gaps."""
+    steps, radius = 1 << 48, 1 << 47
+    halves = [radius + k * steps for k in range(3)]
+    if filler == "l1_staircase":
+        points = [l1_points(2, half - 1) for half in halves]
+        law = layer_law(1 / 8, points, [steps], [radius])
+    else:
+        points = [(2 * half - 1) ** 2 for half in halves]
+        law = layer_law(1 / 8, points, [steps] * 2, [radius] * 2)
+    return vector_release(filler, law, [2.0**-20, 2.0**-12], True)
+
+
+@pytest.mark.parametrize("chunk", [7, 1 << 18])
+@pytest.mark.parametrize("filler", ["l1_staircase", "box_staircase"])
+def test_wide_vectors__are_added_exactly_too(filler, chunk, rng, monkeypatch):
+    """Rows that kernels leave to Python, in chunks that end inside vectors, a NaN among them."""
+    monkeypatch.setattr("fastnoise.engine.CHUNK", chunk)
+    release = wide_vectors(filler)
+    undecided = np.isnan(vector_noise(release, KEY, Rows(0), 250)).any(axis=1)
+    assert 0.2 < undecided.mean() < 0.98
+    x = rng.normal(size=(250, 2)) * 2.0 ** rng.integers(-30, 60, (250, 2))
+    x[undecided.argmax(), 1] = nan
+    flat, got = x.reshape(-1), np.empty(500)
+    for start in range(0, 500, 33):  # 33 values: half a vector more
+        part = slice(start, start + 33)
+        perturb_chunk(release, KEY, Rows(0), start, flat[part], got[part], EVERYWHERE)
+    reader = plain_reader(release)
+    for i, (row, sums) in enumerate(zip(x, got.reshape(-1, 2), strict=True)):
+        expected = [
+            nan if value != value else exact(value, steps, grid)
+            for value, steps, grid in zip(row, reader.noise(KEY, i), release.grids, strict=True)
+        ]
+        assert np.array_equal(sums, expected, equal_nan=True)
+
+
+@pytest.mark.parametrize("chunk", [7, 1 << 18])
+def test_deep_rows__in_small_chunks(chunk, rng, monkeypatch):
+    monkeypatch.setattr("fastnoise.engine.CHUNK", chunk)
+    x, got = rng.normal(size=100) * 1e6, np.empty(100)
+    perturb_chunk(DEEPER, KEY, Rows(0), 0, x, got, EVERYWHERE)
+    plain = Reader(DEEPER.law)
+    assert got.tolist() == [exact(v, plain.noise(KEY, i), DEEPER.grid) for i, v in enumerate(x)]
