@@ -37,7 +37,12 @@ CORES = {
     (1.0, 3.0, 0.1, 7.0): [None, (0.4, 0.3, 0.0, 5.0), (0.0, 0.0, 0.0, 0.0)],
 }
 BOXES = [
-    *[fn.BoxStaircase(e, w, core=core) for e in EPSILONS for w in CORES for core in CORES[w]],
+    *[
+        fn.BoxStaircase(e, w, core=core)
+        for e in EPSILONS
+        for w, cores in CORES.items()
+        for core in cores[: 2 if e < 1 else None]
+    ],
     *[fn.BoxStaircase(e, (1.0, 0.2), core=(2.5, 0.1)) for e in (1.0, 10.0)],  # a core of 2.5 widths
 ]
 STAIRCASES = [*L1, *BOXES]
@@ -48,7 +53,7 @@ MOST = [m for m in ALL if m.dim <= 16 or m.epsilon in (1e-6, 1.0)]  # without mo
 def draws(mechanism) -> int:
     if mechanism.dim <= 5:
         return 120_000
-    return 70_000 if isinstance(mechanism, fn.L1Staircase) else 40_000
+    return 60_000 if isinstance(mechanism, fn.L1Staircase) else 30_000
 
 
 @lru_cache(maxsize=256)
@@ -305,7 +310,9 @@ def test_signs__unfair_ones_are_rejected():
     assert signs_depend(noise)
 
 
-@pytest.mark.parametrize("mechanism", [m for m in ALL if m.dim in (1, 2, 4, 16)], ids=repr)
+@pytest.mark.parametrize(
+    "mechanism", [m for m in ALL if m.dim in (1, 2, 16) and m.epsilon != 0.01], ids=repr
+)
 def test_rows__are_independent(mechanism):
     """Neighbouring rows, which are users of `MultiUserLaplace`."""
     noise = noise_of(mechanism)

@@ -662,3 +662,17 @@ def test_delta__must_be_inside_0_1(value):
     for build in (fn.DiscreteUniform, lambda delta: fn.TruncatedDiscreteLaplace(1.0, delta)):
         with pytest.raises((ValueError, TypeError), match="delta must be"):
             build(value)
+
+
+@pytest.mark.parametrize("power", [3, 33, 39, 41, 53])
+def test_box__a_wide_core_works_or_is_refused(power, stream):
+    """A core of up to 2**53 widths is a law; one that integers cannot serve says so by name."""
+    box = fn.BoxStaircase(1.0, (1.0, 1.0), core=(2.0**power, 0.5))
+    try:
+        noise = box.sample(20, stream=stream)
+    except ValueError as error:
+        assert power > 33
+        assert re.match(r"(core|grid) must be", str(error))  # noqa: PT017
+    else:
+        assert 2.0 ** (power - 8) < np.abs(noise[:, 0]).max() < 2.0 ** (power + 8)
+        assert np.abs(noise[:, 1]).max() < 100.0

@@ -1,6 +1,7 @@
 """Do kernels draw what plain Python reads off the same tables with the same words?"""
 
 from fractions import Fraction
+from functools import lru_cache
 from math import floor
 
 import numpy as np
@@ -211,12 +212,18 @@ def test_integer_vector_path__is_seen_to_differ_between_laws():
     ]
 
 
-def on_a_level(law, entry: int, place: int, coin: int) -> list[int]:
-    """Words that draw head entry `entry` and this place, with a coin of 64 bits for it."""
+@lru_cache
+def head_and_digit(law_bytes: bytes, entry: int) -> tuple[int, list[int], int, list[int]]:
+    """Coins, and words after them, for this head entry and for digit 0."""
+    law = np.frombuffer(law_bytes, np.uint64)
     head, tail = coin_for(reader.Table.head(law), entry)
     digit, digit_tail = coin_for(reader.Table.digit(law), 0)
-    if law[layout.BEYOND] != layout.LAPS:
-        digit_tail = []
+    return head, tail, digit, digit_tail if law[layout.BEYOND] == layout.LAPS else []
+
+
+def on_a_level(law, entry: int, place: int, coin: int) -> list[int]:
+    """Words that draw head entry `entry` and this place, with a coin of 64 bits for it."""
+    head, tail, digit, digit_tail = head_and_digit(law.tobytes(), entry)
     known = 63 - int(law[layout.SLOPE_BITS])  # bits of the coin in the place's own word
     assert place < 2 * int(law[layout.STEPS]) == 1 << (64 - known)
     word, rest = place << known | coin >> (64 - known), coin << known & (2**64 - 1)
@@ -240,15 +247,16 @@ def test_slopes__a_coin_above_is_kept_and_one_below_is_not(name, negative):
     kept = -distance if negative else distance
     quick = int(law[layout.REST_SIDE])
     assert dropped < quick
-    for coin in (dropped + 1000, quick - 1, quick, quick + 1, 2**64 - 1):
+    unit = 2 << int(law[layout.SLOPE_BITS])  # what the place's own word tells of the coin
+    nearest = -(-quick // unit) * unit
+    for coin in (dropped + 1000, quick + 999, nearest, nearest + 999, 2**64 - 1):
         words = on_a_level(law, 1, place, coin)
         assert both_ways(law, words + FILL) == (kept, kept)
-        needed = len(words) - (coin >= quick)  # who is kept at once reads no more words
-        assert staircase.draw(law, np.array(words + FILL, np.uint64))[1] in (needed, len(words))
-    again = 3  # the place that the next word gives
-    following = again << (63 - int(law[layout.SLOPE_BITS])) | (1 << 30)
+        used = len(words) - (coin // unit * unit >= quick)  # who is kept at once reads no more
+        assert staircase.draw(law, np.array(words + FILL, np.uint64))[1] == used
+    following = 1 << (63 - int(law[layout.SLOPE_BITS]))  # gives place 1, perhaps not kept either
     for coin in (0, dropped // 2, dropped - 1000):
-        words = [*on_a_level(law, 1, place, coin), 2**64 - 1 if again == 0 else following]
+        words = [*on_a_level(law, 1, place, coin), following]
         fast, slow = both_ways(law, [*words, 2**64 - 1, *FILL])
         assert fast == slow != kept
 
@@ -258,10 +266,11 @@ def test_slopes__a_coin_that_64_bits_cannot_decide_is_left_to_the_reader(name):
     """All coins near the edge: the kernel is right or says DEEP, and does say so at the edge."""
     law = INTEGER_LAWS[name]
     place, dropped = steep_place(law, False)
-    kept, undecided = 1 + place, []
+    kept, undecided, plain = 1 + place, [], reader.Reader(law)
     for step in range(-300, 301):
-        words = on_a_level(law, 1, place, dropped + step)
-        fast, slow = both_ways(law, words + FILL)
+        words = on_a_level(law, 1, place, dropped + step) + FILL
+        fast = int(staircase.draw(law, np.array(words, np.uint64))[0])
+        slow = plain.draw(iter(words))
         assert (slow == kept) == (step > 0) or step == 0
         if fast == layout.DEEP:
             undecided.append(step)

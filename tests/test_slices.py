@@ -6,6 +6,7 @@ from conftest import KEY
 from mechanisms import CHOICES, DRAWN, FLOATS, INTEGERS, VECTORS, name
 
 import fastnoise as fn
+from fastnoise.engine import perturb_chunk
 
 STARTS = [0, 7, 2**32 - 1000, 2**62 - 5]
 N = 70_000  # values
@@ -154,6 +155,22 @@ def test_any_layout__and_chunks_that_end_inside_vectors(
             assert np.array_equal(mechanism.perturb(array, stream=stream, rows=rows), keyed), kind
             mechanism.perturb(array, out=array, stream=stream.at(3))
             assert np.array_equal(array, expected), kind
+
+
+@pytest.mark.parametrize("mechanism", [FLOATS[0], INTEGERS[1], *VECTORS], ids=name)
+def test_any_layout__a_lost_place_in_a_vector_is_seen(mechanism, stream, rng, monkeypatch):
+    """What the test before would say of chunks that forget how much came before them."""
+    dim = getattr(mechanism, "dim", 1)
+    x = data(mechanism, rng, 60)
+    expected = mechanism.perturb(x, stream=stream.at(3))
+
+    def forgetful(release, key, rows, done, *rest):
+        perturb_chunk(release, key, rows, done // dim * dim if dim > 1 else 0, *rest)
+
+    monkeypatch.setattr("fastnoise.dispatch.CHUNK", 7)
+    monkeypatch.setattr("fastnoise.dispatch.perturb_chunk", forgetful)
+    got = mechanism.perturb(layouts(x)["last axis"], stream=stream.at(3))
+    assert not np.array_equal(got, expected)
 
 
 @pytest.mark.parametrize("mechanism", [m for m in DRAWN if m not in INTEGERS], ids=name)

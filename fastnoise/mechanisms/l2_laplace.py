@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from fastnoise.mechanisms.ideal_l2_laplace import IdealL2Laplace, IdealMultiUserLaplace
 from fastnoise.mechanisms.mechanism import Privacy, VectorMechanism
-from fastnoise.release import CHANGED, Release, laplace_grid
+from fastnoise.release import CHANGED, Release, laplace_grid, steps_across
 from fastnoise.validation import positive, whole
 from fastnoise.vector_release import l2_grid, l2_release, l2_sensitivity
 
@@ -47,6 +47,8 @@ class _Vectors(VectorMechanism):
     @property
     def released_sensitivity(self) -> float:
         """The sensitivity that the noise really covers: that of vectors on the grid."""
+        if self.dim == 1:
+            return self.grid * steps_across(self.epsilon, self.sensitivity, self.grid, self._users)
         return l2_sensitivity(self.dim, self.sensitivity, self._users, self.grid)
 
     def _release(self, grid: float | None) -> Release:

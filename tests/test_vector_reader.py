@@ -1,0 +1,343 @@
+"""Do vector kernels draw what plain Python reads off the same tables with the same words?"""
+
+from functools import cache
+from itertools import islice
+from math import ceil
+
+import numpy as np
+import pytest
+from conftest import KEY
+from fastnoise_kernels import layout
+from fastnoise_kernels.box_staircase import box_columns, draw_box, redraw_box
+from fastnoise_kernels.l1_staircase import draw_ball, redraw_ball
+from fastnoise_kernels.staircase import OUT_OF_WORDS
+from test_reader import FILL, coin_for
+
+from fastnoise import layer_tables, reader
+from fastnoise.engine import vector_noise
+from fastnoise.rows import Rows
+from fastnoise.vector_reader import READERS
+from fastnoise.vector_release import (
+    box_staircase_grids,
+    box_staircase_release,
+    l1_points,
+    l1_staircase_grid,
+    l1_staircase_release,
+    l2_grid,
+    l2_release,
+)
+
+KINDS = ["box_staircase", "l1_staircase", "l2_laplace"]
+DIMS = [2, 3, 4, 5, 16, 64]
+EPSILONS = [1e-6, 0.01, 1.0, 50.0]
+STARTS = [0, 2**32 - 5, 2**40 - 5, 2**62 + 9]
+ROWS = 10
+
+
+def release_of(kind: str, dim: int, epsilon: float):
+    if kind == "l2_laplace":
+        return l2_release(epsilon, dim, 1.0, 1, l2_grid(epsilon, dim, 1.0, 1))
+    if kind == "l1_staircase":
+        grid = l1_staircase_grid(epsilon, dim, 1.0, 0.4)
+        return l1_staircase_release(epsilon, dim, 1.0, 0.4, grid)
+    widths = tuple(1.0 + i % 3 for i in range(dim))
+    core = tuple(0.4 * width for width in widths)
+    return box_staircase_release(epsilon, widths, core, box_staircase_grids(epsilon, widths, core))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("dim", DIMS)
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_vector_kernel_is_reader(kind, dim, epsilon):
+    """Rows in order, around the end of an epoch among others, and the same rows by their ids."""
+    release = release_of(kind, dim, epsilon)
+    assert release.filler == kind
+    plain = READERS[kind](release.law)
+    rows = [first + i for first in STARTS for i in range(ROWS)]
+    expected = [plain.noise(KEY, row) for row in rows]
+    fast = [vector_noise(release, KEY, Rows(first), ROWS) for first in STARTS]
+    assert np.concatenate(fast).tolist() == expected
+    ids = np.array(rows[::-1], np.int64)
+    ids.flags.writeable = False
+    assert vector_noise(release, KEY, Rows(-1, ids), len(rows)).tolist() == expected[::-1]
+    assert any(map(any, expected))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_vector_kernel__is_seen_to_differ_between_laws(kind):
+    """The same comparison on another law."""
+    right, wrong = release_of(kind, 3, 1.0), release_of(kind, 3, 1.3)
+    plain = READERS[kind](right.law)
+    fast = vector_noise(wrong, KEY, Rows(0), ROWS).tolist()
+    assert fast != [plain.noise(KEY, row) for row in range(ROWS)]
+
+
+@pytest.mark.parametrize("kind", KINDS[:2])
+@pytest.mark.parametrize(
+    ("dim", "epsilon"), [(2, 1.0), (2, 50.0), (3, 1e-6), (5, 0.01), (16, 1.0), (64, 20.0)]
+)
+def test_vector_path_is_careful_path(kind, dim, epsilon):
+    """The sixteen-lane loop against the definition, on enough rows to meet rare cases."""
+    release = release_of(kind, dim, epsilon)
+    count = 6_000 // dim
+    key, one_by_one = np.frombuffer(KEY, "<u4"), np.empty((count, dim))
+    redraw = redraw_box if kind == "box_staircase" else redraw_ball
+    for row, noise in enumerate(one_by_one):
+        redraw(key, row, release.law, noise)
+    np.testing.assert_array_equal(vector_noise(release, KEY, Rows(0), count), one_by_one)
+
+
+@pytest.mark.parametrize("dim", [4, 5, 8])
+def test_l2_radius__that_does_not_fit_is_drawn_again(dim):
+    """About one row in fifty: those rows alone."""
+    release = release_of("l2_laplace", dim, 1.0)
+    plain = READERS["l2_laplace"](release.law)
+    unlucky = [row for row in range(600) if draws_of_radius(plain, row) > 1][:8]
+    assert len(unlucky) >= 2
+    ids = np.array(unlucky, np.int64)
+    ids.flags.writeable = False
+    expected = [plain.noise(KEY, row) for row in unlucky]
+    assert vector_noise(release, KEY, Rows(-1, ids), len(ids)).tolist() == expected
+
+
+def draws_of_radius(plain, row: int) -> int:
+    """From the words alone: the reader's own radius, one attempt at a time."""
+
+    class NoMore(Exception):
+        pass
+
+    def none():
+        raise NoMore
+        yield
+
+    own = list(islice(reader.row_words(KEY, row, plain.width), 3))
+    try:
+        plain._radius(own, none())
+    except (NoMore, RuntimeError):
+        return 2
+    return 1
+
+
+# --- layers from crafted words --------------------------------------------------------------------
+
+
+def box_law(epsilon: float, steps: list[int], radii: list[int]):
+    points = [1] * (len(steps) + 1)
+    for n, r in zip(steps, radii, strict=True):
+        points = [p * (2 * (r + k * n) - 1) for k, p in enumerate(points)]
+    return layer_tables.layer_law(epsilon, points, steps, radii)
+
+
+def ball_law(epsilon: float, dim: int, steps: int, radius: int):
+    points = [l1_points(dim, radius - 1 + k * steps) for k in range(dim + 1)]
+    return layer_tables.layer_law(epsilon, points, [steps], [radius])
+
+
+LAYERED = {
+    "box-1": ("box_staircase", box_law(1.0, [1000, 7], [300, 7])),
+    "box-20": ("box_staircase", box_law(20.0, [2**20, 2**21, 5], [2**10, 2**20, 1])),
+    "box-1e-4": ("box_staircase", box_law(1e-4, [2**20, 2**20], [2**19, 2**19])),
+    "box-wide": ("box_staircase", box_law(20.0, [2**45, 3], [2**44, 1])),
+    "ball-1": ("l1_staircase", ball_law(1.0, 2, 1000, 300)),
+    "ball-20": ("l1_staircase", ball_law(20.0, 3, 2**20, 2**10)),
+    "ball-1e-4": ("l1_staircase", ball_law(1e-4, 2, 2**20, 2**19)),
+    "ball-wide": ("l1_staircase", ball_law(20.0, 2, 2**45, 2**44)),
+}
+
+
+@cache
+def plain_reader(name: str):
+    kind, law = LAYERED[name]
+    return READERS[kind](law)
+
+
+def both_ways(name: str, words: list[int]) -> tuple[list[float], list[int], int]:
+    """(kernel, reader, words that the kernel used) on the same words."""
+    kind, law = LAYERED[name]
+    noise = np.full(int(law[layout.DIM]), -1e300)
+    draw = draw_box if kind == "box_staircase" else draw_ball
+    used = draw(law, np.array(words, np.uint64), noise)
+    assert used != OUT_OF_WORDS
+    return noise.tolist(), plain_reader(name).draw(iter(words)), used
+
+
+def place_word(place: int, width: int) -> int:
+    """A word that draws this place, in the middle of those that do."""
+    return ((2 * place + 1) << 63) // width
+
+
+def own_words(law, coins: list[int]) -> list[int]:
+    """Words in the middle of things for coordinates, then the coins, two to a word."""
+    places = [0x5DEECE66D1234567 + (i << 59) for i in range(int(law[layout.DIM]))]
+    halves = [*coins, 0] if len(coins) % 2 else coins
+    return places + [low | high << 32 for low, high in zip(halves[::2], halves[1::2], strict=True)]
+
+
+def plain_coins(name: str) -> list[int]:
+    """A coin for entry 1 of every table that needs no more words."""
+    plain = plain_reader(name)
+    picked = [coin_for(table, 1) for table in plain.coins]
+    return [coin for coin, tail in picked if not tail] + [
+        coin - (coin % 2 == 1) for coin, tail in picked if tail
+    ]
+
+
+@pytest.mark.parametrize("name", LAYERED)
+def test_layer_ties__at_every_word(name):
+    """Coins that equal a threshold in their leading bits, then in 1, 2, .. all of its words."""
+    law = LAYERED[name][1]
+    plain, coins = plain_reader(name), plain_coins(name)
+    layers = set()
+    for at, table in enumerate(plain.coins):
+        for cell in range(0, 1 << table.bits, max(1, (1 << table.bits) // 6)):
+            threshold = table.thresholds[cell]
+            limbs = [threshold >> (64 * i) & (2**64 - 1) for i in reversed(range(table.limbs))]
+            coin = cell << (32 - table.bits) | threshold >> (64 * table.limbs)
+            own = own_words(law, [*coins[:at], coin, *coins[at + 1 :]])
+            for ties in range(table.limbs + 1):
+                for step in (-1, 1):
+                    tail = limbs[:ties]
+                    if ties < table.limbs:
+                        tail = [*tail, min(max(limbs[ties] + step, 0), 2**64 - 1)]
+                    fast, slow, _ = both_ways(name, [*own, *tail, *FILL])
+                    assert fast == slow
+                    layers.add(tuple(slow))
+    assert len(layers) >= 3
+
+
+def beyond_the_table(name: str, more: int, restarts: int) -> list[int]:
+    """Words that pick the last entry, `more` + 1 digits, and restart the first so often."""
+    plain, law = plain_reader(name), LAYERED[name][1]
+    last, last_tail = coin_for(plain.coins[-1], plain.last)
+    words = own_words(law, [*plain_coins(name)[:-1], last]) + last_tail
+    coin, tail = coin_for(plain.tail, more)
+    words += [coin << 32, *tail]
+    again, again_tail = coin_for(plain.digit, plain.digits)
+    end, end_tail = coin_for(plain.digit, 0)
+    words += [again << 32, *again_tail] * restarts
+    return words + [end << 32, *end_tail] * (more + 1)
+
+
+@pytest.mark.parametrize("name", LAYERED)
+def test_last_entry__draws_how_far_beyond(name):
+    plain, law = plain_reader(name), LAYERED[name][1]
+    sizes = []
+    for more, restarts in [(0, 0), (1, 0), (2, 0), (0, 1), (1, 3), (2, 1)]:
+        words = beyond_the_table(name, more, restarts)
+        fast, slow, used = both_ways(name, words + FILL)
+        assert fast == slow
+        assert used >= len(words)
+        own = words[plain.dim : (plain.width + 1) // 2]
+        layer = plain.layer(own, iter(words[(plain.width + 1) // 2 :] + FILL))
+        sizes.append(layer - plain.times[-1] * (plain.last + more + restarts * plain.digits))
+    assert set(sizes) <= set(range(plain.times[-1]))  # what the lower coins add
+
+
+@pytest.mark.parametrize("name", LAYERED)
+def test_layers__run_out_of_words_and_say_so(name):
+    kind, law = LAYERED[name]
+    words = np.array(beyond_the_table(name, 1, 2), np.uint64)
+    draw = draw_box if kind == "box_staircase" else draw_ball
+    noise = np.empty(int(law[layout.DIM]))
+    for size in range((int(law[layout.WIDTH]) + 1) // 2, len(words)):
+        assert draw(law, words[:size], noise) == OUT_OF_WORDS
+
+
+@pytest.mark.parametrize("name", ["box-wide", "box-1e-4", "ball-wide", "ball-1e-4"])
+def test_deep_layers__are_marked_not_rounded(name):
+    """Sides of more than 2**52 steps; the reader's integers have no end."""
+    plain = plain_reader(name)
+    restarts = (2 << 52) // (max(plain.steps) * plain.times[-1] * plain.digits) + 1
+    fast, slow, _ = both_ways(name, beyond_the_table(name, 0, restarts) + FILL)
+    assert all(value != value for value in fast)
+    assert max(map(abs, slow)) > 2**50
+
+
+# --- places on a layer ----------------------------------------------------------------------------
+
+
+def layer_one(name: str) -> tuple[list[int], int]:
+    """A row's words after its coordinates; and the layer that they give."""
+    plain, law = plain_reader(name), LAYERED[name][1]
+    words = own_words(law, plain_coins(name))
+    return words[plain.dim :], plain.layer(words[plain.dim :], iter(FILL))
+
+
+def test_ball__what_numbers_and_signs_give():
+    """Sorted, the gaps; with signs in the order of the words."""
+    coins, layer = layer_one("ball-1")
+    most = 300 - 1 + 1000 * layer + 2
+    own = [place_word(11, 2 * most), place_word(most + 4, 2 * most)]
+    assert both_ways("ball-1", [*own, *coins, *FILL])[:2] == ([4, -6], [4, -6])
+    own = [place_word(most + 0, 2 * most), place_word(most - 1, 2 * most)]
+    fast, slow, used = both_ways("ball-1", [*own, *coins, *FILL])
+    assert fast == slow
+    assert used > 3, "a zero with a minus sign was kept"
+
+
+@pytest.mark.parametrize(
+    "places",
+    [(7, 7), (-7, 7), (-7, -7), (0, 0), (-1, 5), (5, -1), (-6, 5)],
+    ids=str,
+)
+def test_ball__two_alike_and_minus_zero_are_drawn_again(places):
+    """Places, and ~place for those with a minus sign; sorted, ~6 and 5 leave no zero first."""
+    coins, layer = layer_one("ball-1")
+    most = 300 - 1 + 1000 * layer + 2
+    own = [place_word(p if p >= 0 else most + ~p, 2 * most) for p in places]
+    numbers = [p if p >= 0 else ~p for p in places]
+    signs, ordered = [p < 0 for p in places], sorted(numbers)
+    sizes = [ordered[0], ordered[1] - ordered[0] - 1]
+    bad = any(size < sign for size, sign in zip(sizes, signs, strict=True)) or min(sizes) < 0
+    again = [place_word(most + 20, 2 * most), place_word(3, 2 * most)]
+    fast, slow, used = both_ways("ball-1", [*own, *coins, *again, *FILL])
+    expected = [-s if sign else s for s, sign in zip(sizes, signs, strict=True)]
+    assert fast == slow == ([-3, 16] if bad else expected)
+    assert used == 3 + 2 * bad
+
+
+@pytest.mark.parametrize("name", ["ball-1", "box-1"])
+def test_biased_words__are_drawn_again(name):
+    """A word of 0 leaves no rest, and no width here divides 2**64: it is replaced, not the row."""
+    coins, layer = layer_one(name)
+    widths = [2 * (1000 * layer + 301)] * 2
+    if LAYERED[name][0] == "box_staircase":
+        widths = [2 * (r + layer * n) - 1 for n, r in ((1000, 300), (7, 7))]
+    assert all(2**64 % width for width in widths)
+    good = [place_word(5, widths[0]), place_word(9, widths[1])]
+    clean, _, used = both_ways(name, [*good, *coins, *FILL])
+    assert used == 3
+    fast, slow, used = both_ways(name, [0, good[1], *coins, 0, good[0], *FILL])
+    assert fast == slow == clean
+    assert used == 5
+
+
+@pytest.mark.parametrize("half", [1, 2, 3, 1000, 2**20 + 1, 2**40 - 87, 2**51 + 1, 2**52 - 1])
+def test_sixteen_places__near_every_edge_are_right_or_need_care(half):
+    """Words just below, at and above where a place begins; random ones seldom need care."""
+    law = box_law(1.0, [1], [1]).copy()
+    sizes = int(law[layout.SIZES])
+    width, seen_careful, rng = 2 * half - 1, 0, np.random.default_rng(half)
+    law[sizes : sizes + 2] = 0, half
+    places = [0, 1, 2, width // 3, width // 2, width - 2, width - 1, width]
+    edges = [ceil(p * 2**64 / width) + step for p in places for step in (-2, -1, 0, 1, 4096)]
+    edges += [ceil((p << 64) / width) for p in places] + [(p << 64) // width for p in places]
+    near = [e for e in edges if 0 <= e < 2**64]
+    random = rng.integers(0, 2**64, 480, np.uint64).tolist()
+    for group in grouped(near + random):
+        words = np.array([w & reader.MASK_32 for w in group] + [w >> 32 for w in group], np.uint32)
+        columns = np.zeros(32)
+        careful = int(box_columns(law, words, 0, np.zeros(16), columns))
+        for lane, word in enumerate(group):
+            place, rest = divmod(word * width, 2**64)
+            wrong = columns[lane] != place - (half - 1) or rest < 2**64 % width
+            assert not wrong or careful >> lane & 1
+        seen_careful += careful.bit_count()
+    assert seen_careful > 0 or half == 1
+    if half < 2**40:
+        assert seen_careful <= len(near) + 16
+
+
+def grouped(words: list[int]) -> list[list[int]]:
+    padded = words + words[:1] * (-len(words) % 16)
+    return [padded[i : i + 16] for i in range(0, len(padded), 16)]
