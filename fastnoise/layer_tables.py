@@ -161,7 +161,7 @@ class TopCoin(Coin):
 def _coins(exponent: Fraction, points: Sequence[int]) -> tuple[list[Coin], TopCoin]:
     """All of them, and the last."""
     dim = len(points) - 1
-    if (dim + TAIL_BITS / LOG2_E) / exponent < MOST_ENTRIES:
+    if fits_one_table(exponent, dim):
         top = TopCoin(exponent, points)
         return [top], top
     start = eulerian(points)
@@ -171,12 +171,17 @@ def _coins(exponent: Fraction, points: Sequence[int]) -> tuple[list[Coin], TopCo
     base = 1 << ((MOST_ENTRIES // (dim + 1)).bit_length() - 1)
     coins: list[Coin] = [Coin(exponent, start)]
     times = 1
-    while (dim + TAIL_BITS / LOG2_E) / (exponent * times) >= MOST_ENTRIES:
+    while not fits_one_table(exponent * times, dim):
         coins.append(Coin(exponent * times, digit_sums(base, dim + 1), times))
         times *= base
     first = [comb(k + dim, dim) for k in range(dim + 1)]
     top = TopCoin(exponent * times, first, times)
     return [*coins, top], top
+
+
+def fits_one_table(exponent: float | Fraction, dim: int) -> bool:
+    """Whether the likely layers, some beyond the mean of dim / exponent, are not too many."""
+    return (dim + TAIL_BITS / LOG2_E) / exponent < MOST_ENTRIES
 
 
 def differences(values: Sequence[int]) -> list[int]:

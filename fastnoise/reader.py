@@ -117,8 +117,11 @@ def restarted_digit(table: Table, levels: int, coin: int, words: Iterator[int]) 
 
 def bounded(width: int, word: int, bits: int, words: Iterator[int]) -> int:
     """A uniform integer below `width` from a `bits`-bit word, or from more words (Lemire 2019)."""
+    while width >> bits:
+        word, bits = word << 64 | next(words), bits + 64
     while (word * width) % (1 << bits) < (1 << bits) % width:
-        word, bits = next(words), 64
+        word = sum(next(words) << i for i in reversed(range(0, bits, 64)))
+        bits = max(bits, 64)
     return word * width >> bits
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from fastnoise_kernels import layout
 
 from fastnoise.design.moments import geometric_mean, power_means, precise
-from fastnoise.layer_tables import layer_law
+from fastnoise.layer_tables import fits_one_table, layer_law
 from fastnoise.release import (
     LEAST_EPSILON,
     MEAN_BITS,
@@ -131,6 +131,7 @@ def l1_staircase_release(
     else:
         steps, unit = steps_across(epsilon, sensitivity, grid, dim), grid
     radius = max(1, round(Fraction(gamma or 1.0) * steps))
+    _refuse_wide(grid, epsilon, dim, [steps], [radius])
     points = [l1_points(dim, radius - 1 + k * steps) for k in range(dim + 1)]
     law = layer_law(min(epsilon, LARGEST_EPSILON), points, [steps], [radius])
     return vector_release("l1_staircase", law, [unit] * dim, grid is not None)
@@ -164,13 +165,28 @@ def box_staircase_release(
         pairs = zip(box_staircase_grids(epsilon, widths, core), widths, strict=True)
         units = tuple(_finer(epsilon, dim, grid, width) for grid, width in pairs)
     steps = [steps_across(epsilon, s, unit) for s, unit in zip(widths, units, strict=True)]
-    shares = [Fraction(z) / Fraction(s) for z, s in zip(core, widths, strict=True)]
+    # A core that is empty has no weight: layers start at the next. Where they are too many for one
+    # table, its one grid point has next to none.
+    start = 0 in core and fits_one_table(epsilon, dim)
+    shares = [Fraction(z) / Fraction(s) + start for z, s in zip(core, widths, strict=True)]
     radii = [max(1, round(share * n)) for share, n in zip(shares, steps, strict=True)]
+    _refuse_wide(grids, epsilon, dim, steps, radii)
     points = [
         prod(2 * (r + k * n) - 1 for r, n in zip(radii, steps, strict=True)) for k in range(dim + 1)
     ]
     law = layer_law(min(epsilon, LARGEST_EPSILON), points, steps, radii)
     return vector_release("box_staircase", law, units, grids is not None)
+
+
+def _refuse_wide(
+    grid: object, epsilon: float, dim: int, steps: Sequence[int], radii: Sequence[int]
+) -> None:
+    """Kernels draw noise of less than 2**52 steps; more must be rare."""
+    if max(radii) >> NOISE_BITS:
+        raise ValueError(f"core must be less than 2**{NOISE_BITS} grid steps to be released")
+    if max(steps) * dim > Fraction(epsilon) * (1 << NOISE_BITS + 1):
+        allowed = f"coarse enough for a typical noise of at most 2**{NOISE_BITS} steps"
+        raise ValueError(refusal("grid", grid, allowed))
 
 
 def _staircase_bits(epsilon: float, dim: int, gamma: float, changed: int) -> int:

@@ -1,8 +1,9 @@
 """Do vector kernels draw what plain Python reads off the same tables with the same words?"""
 
+from fractions import Fraction
 from functools import cache
 from itertools import islice
-from math import ceil
+from math import ceil, isnan
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from fastnoise_kernels.staircase import OUT_OF_WORDS
 from test_reader import FILL, coin_for
 
 from fastnoise import layer_tables, reader
-from fastnoise.engine import vector_noise
+from fastnoise.engine import Limits, perturb_chunk, vector_noise
 from fastnoise.rows import Rows
 from fastnoise.vector_reader import READERS
 from fastnoise.vector_release import (
@@ -220,7 +221,7 @@ def beyond_the_table(name: str, more: int, restarts: int) -> list[int]:
 
 @pytest.mark.parametrize("name", LAYERED)
 def test_last_entry__draws_how_far_beyond(name):
-    plain, law = plain_reader(name), LAYERED[name][1]
+    plain = plain_reader(name)
     sizes = []
     for more, restarts in [(0, 0), (1, 0), (2, 0), (0, 1), (1, 3), (2, 1)]:
         words = beyond_the_table(name, more, restarts)
@@ -249,8 +250,24 @@ def test_deep_layers__are_marked_not_rounded(name):
     plain = plain_reader(name)
     restarts = (2 << 52) // (max(plain.steps) * plain.times[-1] * plain.digits) + 1
     fast, slow, _ = both_ways(name, beyond_the_table(name, 0, restarts) + FILL)
-    assert all(value != value for value in fast)
+    assert any(map(isnan, fast))
+    assert all(isnan(a) or a == b for a, b in zip(fast, slow, strict=True))
     assert max(map(abs, slow)) > 2**50
+
+
+@pytest.mark.parametrize("grids", [(2.0**-50, 2.0**-20), (2.0**-20, 2.0**-50)], ids=str)
+def test_box_too_wide_in_one_coordinate__is_added_once_and_never_nan(grids):
+    """Rows that kernels decide in one coordinate only are left to the reader as a whole."""
+    release = box_staircase_release(1.0, (1.0, 1.0), (0.4, 0.4), grids)
+    count = 200
+    released = np.empty(2 * count)
+    perturb_chunk(release, KEY, Rows(0), 0, np.zeros(2 * count), released, Limits())
+    plain = READERS["box_staircase"](release.law)
+    noise = [plain.noise(KEY, row) for row in range(count)]
+    undecided = np.isnan(vector_noise(release, KEY, Rows(0), count)).any(axis=1)
+    assert 0 < np.count_nonzero(undecided) < count
+    expected = [float(n * Fraction(g)) for row in noise for n, g in zip(row, grids, strict=True)]
+    np.testing.assert_array_equal(released, expected)
 
 
 # --- places on a layer ----------------------------------------------------------------------------
