@@ -114,7 +114,7 @@ def check_tail(law: DrawnLayers, shape: Ball | Box, epsilon: float) -> None:
     2**-100 of what makes their mixture b**k times a polynomial. The slack in epsilon is larger.
     """
     exponent = Fraction(epsilon) * SLACK * law.times[-1]
-    above, below = exp_bounds(exponent)[1], exp_bounds(exponent)[0]
+    above, near_b = exp_bounds(exponent)[1], exp_bounds(exponent, 100)[0]
     digits = [law.digit_probability(i) for i in range(2 * law.digits + 3)]
     near = above * (1 + Fraction(1, 2**100))
     assert all(here * above <= following <= here * near for here, following in pairwise(digits))
@@ -122,8 +122,9 @@ def check_tail(law: DrawnLayers, shape: Ball | Box, epsilon: float) -> None:
         following = [shape.points(law.last + k) for k in range(shape.dim + 1)]
     else:
         following = [comb(law.last + k + shape.dim, shape.dim) for k in range(shape.dim + 1)]
-    parts = [d * (below / (1 - below)) ** m for m, d in enumerate(differences(following))]
-    shares = [Fraction(w, law.whole) * sum(parts) for w in law.tail[: len(parts)]]
+    parts = [d * (near_b / (1 - near_b)) ** m for m, d in enumerate(differences(following))]
+    total = sum(parts) / law.whole
+    shares = [weight * total for weight in law.tail[: len(parts)]]
     errors = [abs(share / part - 1) for share, part in zip(shares, parts, strict=True)]
     assert [m for m, error in enumerate(errors) if error > Fraction(1, 2**100)] == []
     assert Fraction(epsilon) / 2**60 > Fraction(4, 2**100)
