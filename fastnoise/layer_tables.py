@@ -1,7 +1,7 @@
 """Exact integer tables of layers: how likely a vector is to be uniform on layer k.
 
 Layer k has weight b**k times the number of its points, a polynomial of degree d in k (spec 4). The
-tables are those of epsilon * (1 - 2**-60): rounding moves no weight by more than 2**-120 of itself,
+tables are those of epsilon * (1 - 2**-80): rounding moves no weight by more than 2**-140 of itself,
 far less than that leaves, so what is drawn is epsilon-DP at any depth.
 
 Where a table of all likely layers would be too long, a layer is J + (a sum of d + 1 geometric
@@ -15,16 +15,16 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property
 from itertools import accumulate, pairwise
-from math import ceil, comb, log2
+from math import ceil, comb, expm1, log2
 
 import numpy as np
 from fastnoise_kernels import layout
 
-from fastnoise.tables import REACH, Law, append_table, exp_above, restarting
+from fastnoise.tables import LARGEST_EPSILON, REACH, Law, append_table, exp_above, restarting
 
-SLACK = 1 - Fraction(1, 1 << 60)
+SLACK = 1 - Fraction(1, 1 << 80)
 MOST_ENTRIES = 1 << 14
-PRECISE_BITS = 128  # of every weight
+PRECISE_BITS = 160  # of every weight
 TAIL_BITS = 66  # a table ends where all beyond is less likely than 2**-64
 DIGIT_LEVELS = 63
 LOG2_E = 1.4426950408889634
@@ -36,6 +36,8 @@ def layer_law(
 ) -> Law:
     """Layers of points[0], points[1], ... points, of which points[: d + 1] tell all others."""
     dim = len(points) - 1
+    # Beyond this epsilon even 2**50 steps a coordinate leave nothing to layers but the first.
+    epsilon = min(epsilon, 36.0 * dim + 200.0, LARGEST_EPSILON)
     coins, top = _coins(Fraction(epsilon) * SLACK, points)
     if len(coins) > layout.MOST_COINS:
         raise AssertionError("epsilon is too small for a law of layers")
@@ -73,6 +75,8 @@ def layer_law(
 class Coin:
     """One alias table of layers: weights e**(-exponent k) * points[k], for `times` layers each."""
 
+    deepest = 0  # powers of e**-exponent beyond those of the points that are needed
+
     def __init__(self, exponent: Fraction, points: list[int], times: int = 1) -> None:
         self.exponent, self.points, self.times = exponent, points, times
 
@@ -91,7 +95,8 @@ class Coin:
     @cached_property
     def fixed(self) -> tuple[list[int], int]:
         """The weights in units of a power of two, and that power."""
-        bits = self.bits + ceil(float(self.exponent) * len(self.points) * LOG2_E) + 64
+        levels = len(self.points) + self.deepest
+        bits = self.bits + ceil(float(self.exponent) * levels * LOG2_E) + 64
         ratio = int(exp_above(self.exponent, bits) * (1 << bits))
         powers = accumulate(
             range(len(self.points) - 1), lambda p, _: p * ratio >> bits, initial=1 << bits
@@ -117,6 +122,7 @@ class TopCoin(Coin):
     def __init__(self, exponent: Fraction, first: Sequence[int], times: int = 1) -> None:
         self.rate = float(exponent) * LOG2_E
         points, self.differences = self._listed(differences(first))
+        self.deepest = len(self.differences)
         super().__init__(exponent, points, times)
 
     def _listed(self, differences: list[int]) -> tuple[list[int], list[int]]:
@@ -134,6 +140,18 @@ class TopCoin(Coin):
                 return points, differences
             points.append(differences[0])
             differences = [a + b for a, b in zip(differences, [*differences[1:], 0], strict=True)]
+
+    @property
+    def bits(self) -> int:
+        """Enough for what is beyond, too, and for each of its parts."""
+        missing = log2(-expm1(-float(self.exponent)))
+        start = len(self.points)
+        parts = [
+            log2(difference) - (start + m) * self.rate - (m + 1) * missing
+            for m, difference in enumerate(self.differences)
+        ]
+        listed = max(self.logarithms) - max(parts)
+        return max(super().bits, ceil(max(listed, max(parts) - min(parts))) + PRECISE_BITS + 16)
 
     def beyond_parts(self) -> list[int]:
         """By m: differences[m] * C(i, m) * b**i, summed over i, has i = m + m + 1 geometrics."""

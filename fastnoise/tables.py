@@ -3,7 +3,8 @@
 A law is the array of words that the kernels read (`fastnoise_kernels.layout`). Its probabilities
 are integers over a power of two; every rounding makes a level a little *more* likely beside the
 one above it than e**-epsilon asks for, so that no two neighbouring probabilities are further apart
-than a factor e**epsilon, at any depth. What the rounding moves is below 2**-120 of any level.
+than a factor e**epsilon, at any depth. What the rounding moves is below 2**-120 of any level, up to
+epsilon 100 a level; beyond, levels are rarer than 2**-140, and none is rarer than it should be.
 """
 
 from __future__ import annotations
@@ -98,7 +99,7 @@ class Slopes:
 
     def __init__(self, fall: Fraction, bits: int) -> None:
         whole = 1 << 64 * layout.SLOPE_LIMBS
-        self.step = exp_above(fall, 64 * layout.SLOPE_LIMBS)
+        self.step = exp_above(fall, 64 * layout.SLOPE_LIMBS + ceil(1.4427 * fall))
         self.slopes: list[Fraction] = []
         self.last = Fraction(1)  # the product of all: the chance of the last place
         self.mass = Fraction(1)  # the sum of the chances of all places

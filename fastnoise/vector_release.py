@@ -30,7 +30,7 @@ from fastnoise.release import (
     staircase_release,
     steps_across,
 )
-from fastnoise.tables import LARGEST_EPSILON, Law
+from fastnoise.tables import Law
 from fastnoise.validation import refusal
 
 NOISE_BITS = 50  # noise of many sensitivities stays below 2**53, where floats have no gaps
@@ -133,7 +133,7 @@ def l1_staircase_release(
     radius = max(1, round(Fraction(gamma or 1.0) * steps))
     _refuse_wide(grid, epsilon, dim, [steps], [radius])
     points = [l1_points(dim, radius - 1 + k * steps) for k in range(dim + 1)]
-    law = layer_law(min(epsilon, LARGEST_EPSILON), points, [steps], [radius])
+    law = layer_law(epsilon, points, [steps], [radius])
     return vector_release("l1_staircase", law, [unit] * dim, grid is not None)
 
 
@@ -174,7 +174,7 @@ def box_staircase_release(
     points = [
         prod(2 * (r + k * n) - 1 for r, n in zip(radii, steps, strict=True)) for k in range(dim + 1)
     ]
-    law = layer_law(min(epsilon, LARGEST_EPSILON), points, steps, radii)
+    law = layer_law(epsilon, points, steps, radii)
     return vector_release("box_staircase", law, units, grids is not None)
 
 

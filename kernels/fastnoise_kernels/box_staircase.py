@@ -30,19 +30,30 @@ ONE, TWO = np.uint64(1), np.uint64(2)
 
 
 @inner
+def is_too_wide(law, layer):
+    """Whether floats have gaps on some side of the box: then the whole row is undecided."""
+    if layer > law[DEEPEST]:
+        return True
+    for i in range(np.int64(law[DIM])):
+        if coordinate_size(law, i, 0) * layer + coordinate_size(law, i, 1) >= MOST_NOISE:
+            return True
+    return False
+
+
+@inner
 def draw_box(law, words, noise):
     """The noise that a row's words give; how many were used."""
     layer, used = draw_layer(law, words, (np.int64(law[WIDTH]) + 1) // 2)
+    wide = is_too_wide(law, layer)
     for i in range(np.int64(law[DIM])):
         if used == OUT_OF_WORDS:
             break
-        if layer > law[DEEPEST]:
+        if wide:
             noise[i] = np.nan
             continue
         half = coordinate_size(law, i, 0) * layer + coordinate_size(law, i, 1)
         place, used = bounded(TWO * half - ONE, words[i], words, used)
-        exact = half < MOST_NOISE
-        noise[i] = np.float64(np.int64(place) - np.int64(half - ONE)) if exact else np.nan
+        noise[i] = np.float64(np.int64(place) - np.int64(half - ONE))
     return used
 
 

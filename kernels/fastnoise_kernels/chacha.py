@@ -124,7 +124,7 @@ def _blocks_intrinsic(block_by_block: bool) -> Any:
     return sixteen_blocks
 
 
-# Both write 256 words at words[offset:]. `counters` and `nonces` are one number each, of consecutive
+# Both write 256 words at words[offset:]. `counters` and `nonces` are numbers, of consecutive
 # blocks, or arrays of sixteen. First word 0 of the sixteen blocks, then word 1, ...; or block after
 # block.
 sixteen_blocks = _blocks_intrinsic(block_by_block=False)
