@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
-from math import floor
+from math import ceil, floor
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,6 @@ from fastnoise_kernels.layout import CHOICE_BITS, CHOICE_PLACES
 
 from fastnoise.engine import CHUNK, compiles, count_bad
 from fastnoise.reader import row_words
-from fastnoise.release import steps_across
 from fastnoise.rows import Rows, read_only, requested_rows
 from fastnoise.stream import KEY_BYTES, Stream
 from fastnoise.tables import exp_above
@@ -48,7 +47,7 @@ class Steps:
 
 
 def choice_steps(epsilon: float, sensitivity: float, gamma: float, grid: float) -> Steps:
-    steps = steps_across(epsilon, sensitivity, grid)
+    steps = ceil(Fraction(sensitivity) / Fraction(grid))
     return Steps(epsilon, grid, steps, max(1, round(Fraction(gamma or 1.0) * steps)))
 
 
@@ -58,9 +57,12 @@ def powers_of(epsilon: float) -> npt.NDArray[np.float64]:
     base = 1 << CHOICE_BITS
     places = 1 if epsilon * base > NEVER else CHOICE_PLACES
     times = [d * base**i for i in range(places) for d in range(base)]
-    context, exact = Context(prec=40), Decimal.from_float(epsilon)
-    powers = [float(context.exp(exact * -t)) if epsilon * t <= NEVER else 0.0 for t in times]
-    return read_only(np.array(powers))
+    context, exact = Context(prec=40, traps=[]), Decimal.from_float(epsilon)
+
+    def power(t: int) -> float:
+        return float(context.exp(context.multiply(exact, -t))) if epsilon * t <= NEVER else 0.0
+
+    return read_only(np.array([power(t) for t in times]))
 
 
 class ChoiceReader:
@@ -99,18 +101,23 @@ def choose(mechanism: Any, costs: Any, stream: Stream | None, rows: Any) -> Any:
     """See `StaircaseChoice.choose`."""
     if stream is not None and not isinstance(stream, Stream):
         raise TypeError(refusal("stream", type(stream), "a fastnoise.Stream or None"))
-    data = _cost_array(costs)
+    steps, data = mechanism._steps, _cost_array(costs)
     result = np.empty(data.shape[:-1], np.int64)
     chosen = requested_rows(rows, result.size, stream)
     if stream is not None:
         stream._warn_of_seed()
     if result.size:
-        _run(mechanism, data, result, stream, chosen)
+        _run(mechanism, steps, data, result, stream, chosen)
     return result.item() if result.ndim == 0 else result
 
 
 def _run(
-    mechanism: Any, data: Array, result: Array, stream: Stream | None, rows: Rows | None
+    mechanism: Any,
+    steps: Steps,
+    data: Array,
+    result: Array,
+    stream: Stream | None,
+    rows: Rows | None,
 ) -> None:
     if stream is None:
         rows, key = Rows(0), os.urandom(KEY_BYTES)
@@ -120,7 +127,7 @@ def _run(
     done, flat = 0, result.reshape(-1)
     for block in _blocks(data):
         part = flat[done : done + len(block)]
-        _choose_block(mechanism._steps, key, rows.after(done), block, part)
+        _choose_block(steps, key, rows.after(done), block, part)
         done += len(block)
 
 
@@ -145,6 +152,8 @@ def _blocks(data: Array) -> Iterator[Array]:
     """The rows in C order, as contiguous float64 matrices of moderate size."""
     count = data.shape[-1]
     step = max(1, CHUNK // count)
+    if data.flags.c_contiguous:
+        data = data.reshape(-1, count)
     for index in np.ndindex(data.shape[:-2]):
         matrix = data[index].reshape(-1, count) if data.ndim < 2 else data[index]
         if matrix.dtype == np.float64 and matrix.flags.c_contiguous and matrix.flags.aligned:
@@ -170,5 +179,8 @@ def _cost_array(costs: Any) -> Array:
         raise ValueError(f"costs must be {allowed}, not of shape {data.shape}")
     bad = sum(count_bad(block.reshape(-1), False) for block in _blocks(data))
     if bad:
-        raise ValueError(f"costs has {bad} NaN or infinite values: every candidate needs a cost")
+        first = next(i for i in np.ndindex(data.shape) if not np.isfinite(data[i]))
+        count = f"{bad} NaN or infinite value{'s' if bad > 1 else ''}"
+        where = f"the first {data[first]} at index {first}"
+        raise ValueError(f"costs has {count}, {where}: every candidate needs a cost")
     return data

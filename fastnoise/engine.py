@@ -143,7 +143,7 @@ def _perturb_undecided_rows(
 ) -> None:
     """Rows whose noise 64-bit arithmetic cannot decide, which the kernel has left at `x`.
 
-    At most once in 2**60 rows of any mechanism; it is here so that no tail is ever cut off.
+    Next to never with the grid of a mechanism's own; here so that no tail is ever cut off.
     """
     total = (skip + target.size + release.dim - 1) // release.dim
     step = max(1, CHUNK // release.dim)

@@ -1,7 +1,7 @@
 """Exact integer tables of laws with finite support, rounded to the private side.
 
-A probability that is rounded moves by less than 2**-200; delta is taken 2**-100 smaller to begin
-with, so that what is drawn is (epsilon, delta)-DP exactly as asked for.
+delta is taken 2**-100 of itself smaller than asked for, which is far more than rounding moves; and
+the tables of a truncated law are checked against it when they are built.
 """
 
 from __future__ import annotations
@@ -130,7 +130,8 @@ class _Head:
 
 def _truncation(epsilon: Fraction, delta: Fraction, steps: int) -> tuple[int, Fraction]:
     """How far out probabilities fall geometrically; and delta', rounded down."""
-    digits = DIGITS + ceil(2 * epsilon) + 2 * len(str(steps)) + len(str(delta.denominator))
+    size = 2 * steps.bit_length() + delta.denominator.bit_length()
+    digits = DIGITS + ceil(2 * epsilon) + ceil(0.30103 * size)
     with localcontext(Context(digits, Emin=MIN_EMIN, Emax=MAX_EMAX, traps=[])):
         fall = _decimal(epsilon) / steps
         growth, whole_growth = fall.exp() - 1, _decimal(epsilon).exp() - 1

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property
 from itertools import accumulate, pairwise
-from math import ceil, comb, expm1, log2
+from math import ceil, comb, expm1, log, log2
 
 import numpy as np
 from fastnoise_kernels import layout
@@ -36,8 +36,8 @@ def layer_law(
 ) -> Law:
     """Layers of points[0], points[1], ... points, of which points[: d + 1] tell all others."""
     dim = len(points) - 1
-    # Beyond this epsilon even 2**50 steps a coordinate leave nothing to layers but the first.
-    epsilon = min(epsilon, 36.0 * dim + 200.0, LARGEST_EPSILON)
+    # Beyond this epsilon all layers but the first are rarer than e**-80, and no rarer will do.
+    epsilon = min(epsilon, log(points[1]) - log(points[0]) + 80.0, LARGEST_EPSILON)
     coins, top = _coins(Fraction(epsilon) * SLACK, points)
     if len(coins) > layout.MOST_COINS:
         raise AssertionError("epsilon is too small for a law of layers")
@@ -153,6 +153,7 @@ class TopCoin(Coin):
         listed = max(self.logarithms) - max(parts)
         return max(super().bits, ceil(max(listed, max(parts) - min(parts))) + PRECISE_BITS + 16)
 
+    @cached_property
     def beyond_parts(self) -> list[int]:
         """By m: differences[m] * C(i, m) * b**i, summed over i, has i = m + m + 1 geometrics."""
         bits = self.fixed[1]
@@ -167,10 +168,10 @@ class TopCoin(Coin):
         return parts
 
     def beyond(self) -> int:
-        return sum(self.beyond_parts())
+        return sum(self.beyond_parts)
 
     def tail(self, whole: int) -> list[int]:
-        parts = self.beyond_parts()
+        parts = self.beyond_parts
         scaled = [whole * part // sum(parts) for part in parts]
         scaled[-1] += whole - sum(scaled)
         return scaled

@@ -10,10 +10,9 @@ epsilon 100 a level; beyond, levels are rarer than 2**-140, and none is rarer th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from decimal import MAX_EMAX, MIN_EMIN, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
-from math import ceil, frexp, prod
+from math import ceil, frexp, isqrt, prod
 
 import numpy as np
 import numpy.typing as npt
@@ -35,13 +34,26 @@ LARGEST_EPSILON = 2_700.0  # a larger epsilon is drawn as this: e**-2700 is no b
 
 
 def exp_above(exponent: Fraction, bits: int) -> Fraction:
-    """A multiple of 2**-bits, at least e**-exponent and at most two units above it."""
-    digits = ceil(bits * 0.30103) + 8
-    down = Context(digits, ROUND_FLOOR, MIN_EMIN, MAX_EMAX, traps=[])
-    nearest = Context(digits, ROUND_HALF_EVEN, MIN_EMIN, MAX_EMAX, traps=[])
-    below = down.divide(Decimal(exponent.numerator), Decimal(exponent.denominator))
-    above = nearest.exp(below.copy_negate()).next_plus(nearest)
-    return Fraction(ceil(Fraction(above) * (1 << bits)), 1 << bits)
+    """A multiple of 2**-bits, at least e**-exponent and at most two units above it.
+
+    In integers: the series of e**(-exponent / 2**k), squared k times. Each of those doubles the
+    error, which the k + 64 bits more than asked for have room for.
+    """
+    if exponent > bits:  # less than half a unit
+        return Fraction(1, 1 << bits)
+    halvings = isqrt(bits) + int(exponent).bit_length()
+    work = bits + halvings + 64
+    x = int(exponent * (1 << (work - halvings)))
+    total = term = 1 << work
+    n = 0
+    while term:
+        n += 1
+        term = (term * x >> work) // n
+        total += -term if n % 2 else term
+    for _ in range(halvings):
+        total = total * total >> work
+    margin = 1 << (work - bits - 32)  # 2**(k + 32) units: the error is below 2**(k + 12)
+    return Fraction(-(-(total + margin) >> (work - bits)), 1 << bits)
 
 
 @lru_cache(maxsize=64)  # up to 350 KB each
@@ -149,9 +161,9 @@ def limbs_of(epsilon: float, levels: int) -> int:
 
 def falling(first: int, ratio: Fraction, count: int) -> list[int]:
     """`count` weights, each at least `ratio` times the one before."""
-    weights = [first]
+    weights, (above, below) = [first], ratio.as_integer_ratio()
     for _ in range(count - 1):
-        weights.append(ceil(weights[-1] * ratio))
+        weights.append(-(-weights[-1] * above // below))
     return weights
 
 

@@ -154,6 +154,8 @@ class IntegerMechanism(Mechanism):
         return self.sensitivity
 
     def _chosen_grid(self, grid: Any) -> float | None:
-        if (isinstance(grid, str) and grid == "auto") or grid == 1:
+        if (isinstance(grid, str) and grid == "auto") or (
+            isinstance(grid, int | float) and not isinstance(grid, bool) and grid == 1
+        ):
             return self.grid
         raise ValueError(refusal("grid", grid, '"auto" or 1 for integers'))
