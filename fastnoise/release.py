@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from math import ceil, frexp, ldexp
+from math import ceil, frexp, inf, ldexp, nextafter
 from sys import float_info
 from typing import Any
 
@@ -135,6 +135,12 @@ def steps_across(epsilon: float, sensitivity: float, grid: float, changed: int =
         )
         raise ValueError(refusal("grid", grid, allowed))
     return steps
+
+
+def float_above(value: Fraction) -> float:
+    """The least float that is no smaller."""
+    nearest = float(value)
+    return nearest if Fraction(nearest) >= value else nextafter(nearest, inf)
 
 
 def power_grid(sensitivity: float, bits: int) -> float:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 from fractions import Fraction
-from math import floor, frexp, sqrt
+from math import comb, floor, frexp, sqrt
 
 from fastnoise_kernels import layout
 from fastnoise_kernels.polynomials import (
@@ -89,6 +89,10 @@ class BallReader(LayerReader):
 
     def place(self, layer: int, own: list[int], words: Iterator[int]) -> list[int]:
         most = self.radii[0] - 1 + layer * self.steps[0] + self.dim
+        if most < layout.LEAST_PER_SQUARE * self.dim**2:
+            radius = most - self.dim
+            rank = bounded(l1_points(self.dim, radius), next(words), 64, words)
+            return l1_point(self.dim, radius, rank)
         given = iter(own)
         while True:
             drawn = [bounded(2 * most, word, 64, words) for word in given]
@@ -98,6 +102,43 @@ class BallReader(LayerReader):
             if all(size >= sign for size, sign in zip(sizes, signs, strict=True)):
                 return [-s if sign else s for s, sign in zip(sizes, signs, strict=True)]
             given = (next(words) for _ in range(self.dim))
+
+
+def l1_points(dim: int, radius: int) -> int:
+    """How many integer vectors have |n_1| + .. + |n_dim| <= radius."""
+    return sum((comb(dim, j) * comb(radius, j)) << j for j in range(dim + 1))
+
+
+def l1_point(dim: int, radius: int, rank: int) -> list[int]:
+    """The vector of that rank among them: by how many are not 0, which, their sums and signs."""
+    count = 0
+    while rank >= (some := (comb(dim, count) * comb(radius, count)) << count):
+        rank, count = rank - some, count + 1
+    rank, signs = divmod(rank, 1 << count)
+    sums, which = divmod(rank, comb(dim, count))
+    point, before = [0] * dim, -1
+    places, ends = subset(dim, count, which), subset(radius, count, sums)
+    for i, (place, end) in enumerate(zip(places, ends, strict=True)):
+        point[place] = (end - before) * (-1 if signs >> i & 1 else 1)
+        before = end
+    return point
+
+
+def subset(size: int, count: int, rank: int) -> list[int]:
+    """The `count` integers below `size`, in order, that have that rank among all such."""
+    chosen: list[int] = []
+    with_next = comb(size - 1, count - 1) if count else 0  # how many subsets have the next integer
+    for value in range(size):
+        left, wanted = size - value - 1, count - len(chosen)
+        if wanted == 0:
+            break
+        if rank < with_next:
+            chosen.append(value)
+            with_next = with_next * (wanted - 1) // max(left, 1)
+        else:
+            rank -= with_next
+            with_next = with_next * (left + 1 - wanted) // max(left, 1)
+    return chosen
 
 
 class L2Reader:

@@ -1,7 +1,8 @@
 """What is released of vectors: a grid, a law on it, the sensitivity that covers both (spec 12).
 
 Balls of integers, in l1 or coordinate by coordinate, make staircases that are exact. The l2 noise
-is real noise rounded to the grid, which any ratio of densities survives.
+is rounded to the grid, which any ratio of densities would survive; but it is rounded from floats of
+53 bits, whose own rounding no number accounts for yet.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
-from math import ceil, comb, frexp, inf, isqrt, ldexp, log, nextafter, prod, sqrt
+from math import ceil, frexp, isqrt, ldexp, log, prod, sqrt
 
 import numpy as np
 from fastnoise_kernels import layout
@@ -24,6 +25,7 @@ from fastnoise.release import (
     STEPS_BITS,
     WIDENED_BITS,
     Release,
+    float_above,
     laplace_release,
     power_grid,
     refuse_small,
@@ -32,6 +34,7 @@ from fastnoise.release import (
 )
 from fastnoise.tables import Law
 from fastnoise.validation import refusal
+from fastnoise.vector_reader import l1_points
 
 NOISE_BITS = 50  # noise of many sensitivities stays below 2**53, where floats have no gaps
 FLOAT_BITS = 53
@@ -50,15 +53,21 @@ def vector_release(filler: str, law: Law, grids: Sequence[float], snapped: bool)
 @lru_cache(maxsize=256)
 def l2_grid(epsilon: float, dim: int, sensitivity: float, users: int) -> float:
     """Fine beside the sensitivity shared by so many users, and beside a coordinate of the noise."""
+    refuse_small(epsilon)
     spread = ((users * users * dim - 1).bit_length() + 1) // 2  # of users * sqrt(dim)
     wanted = max(STEPS_BITS, WIDENED_BITS + spread, MEAN_BITS + frexp(epsilon)[1])
-    return power_grid(sensitivity, min(wanted, _finest_l2_bits(epsilon, dim)))
+    for bits in range(min(wanted, FLOAT_BITS), -1, -1):
+        grid = power_grid(sensitivity, bits)
+        if _l2_scale(epsilon, dim, l2_sensitivity(dim, sensitivity, users, grid), grid) is not None:
+            return grid
+    allowed = f"larger for {users:,} vectors of {dim} numbers: their noise has 2**53 grid steps"
+    raise ValueError(refusal("epsilon", epsilon, allowed))
 
 
 def l2_sensitivity(dim: int, sensitivity: float, users: int, grid: float) -> float:
     """At least sensitivity + users * sqrt(dim) * grid."""
     root = Fraction(isqrt(dim << 100) + 1, 1 << 50)
-    return _float_above(Fraction(sensitivity) + users * root * Fraction(grid))
+    return float_above(Fraction(sensitivity) + users * root * Fraction(grid))
 
 
 @lru_cache(maxsize=64)
@@ -69,11 +78,15 @@ def l2_release(
     if dim == 1:
         return laplace_release(epsilon, sensitivity, grid, users)
     if grid is None:
-        wide, unit = sensitivity, power_grid(sensitivity, _finest_l2_bits(epsilon, dim))
+        finer = range(TEXTBOOK_BITS, 0, -1)
+        own = l2_grid(epsilon, dim, sensitivity, users)
+        units = [*(ldexp(own, -bits) for bits in finer), own]
+        pairs = [(unit, _l2_scale(epsilon, dim, sensitivity, unit)) for unit in units]
+        unit, scale = next(pair for pair in pairs if pair[1] is not None)
     else:
-        wide, unit = l2_sensitivity(dim, sensitivity, users, grid), grid
-    scale = _float_above(Fraction(wide) / Fraction(epsilon) / Fraction(unit))
-    if scale > ldexp(1 / _largest_coordinate(dim), FLOAT_BITS):
+        wide = l2_sensitivity(dim, sensitivity, users, grid)
+        unit, scale = grid, _l2_scale(epsilon, dim, wide, grid)
+    if scale is None:
         raise ValueError(refusal("grid", grid, "coarse enough for noise of less than 2**53 steps"))
     return vector_release("l2_laplace", _l2_law(dim, scale), [unit] * dim, grid is not None)
 
@@ -94,9 +107,10 @@ def _shape(dim: int) -> float:
     return (dim + 1) / 2 - 1 / 3
 
 
-def _finest_l2_bits(epsilon: float, dim: int) -> int:
-    refuse_small(epsilon)
-    return FLOAT_BITS - 2 - frexp(_largest_coordinate(dim) / epsilon)[1]
+def _l2_scale(epsilon: float, dim: int, sensitivity: float, grid: float) -> float | None:
+    """The scale of the noise in grid steps; None if its coordinates might have gaps."""
+    scale = float_above(Fraction(sensitivity) / Fraction(epsilon) / Fraction(grid))
+    return scale if scale <= ldexp(1 / _largest_coordinate(dim), FLOAT_BITS) else None
 
 
 def _largest_coordinate(dim: int) -> float:
@@ -135,11 +149,6 @@ def l1_staircase_release(
     points = [l1_points(dim, radius - 1 + k * steps) for k in range(dim + 1)]
     law = layer_law(epsilon, points, [steps], [radius])
     return vector_release("l1_staircase", law, [unit] * dim, grid is not None)
-
-
-def l1_points(dim: int, radius: int) -> int:
-    """How many integer vectors have |n_1| + .. + |n_dim| <= radius."""
-    return sum((comb(dim, j) * comb(radius, j)) << j for j in range(dim + 1))
 
 
 @lru_cache(maxsize=256)
@@ -212,11 +221,6 @@ def _finer(epsilon: float, dim: int, grid: float, sensitivity: float) -> float:
 
 
 # --- floats ---------------------------------------------------------------------------------------
-
-
-def _float_above(value: Fraction) -> float:
-    nearest = float(value)
-    return nearest if Fraction(nearest) >= value else nextafter(nearest, inf)
 
 
 def _float_word(value: float) -> int:

@@ -14,6 +14,7 @@ from fastnoise_kernels.l1_staircase import draw_ball, redraw_ball
 from fastnoise_kernels.staircase import OUT_OF_WORDS
 from test_reader import FILL, coin_for
 
+import fastnoise as fn
 from fastnoise import layer_tables, reader
 from fastnoise.engine import Limits, perturb_chunk, vector_noise
 from fastnoise.rows import Rows
@@ -358,3 +359,35 @@ def test_sixteen_places__near_every_edge_are_right_or_need_care(half):
 def grouped(words: list[int]) -> list[list[int]]:
     padded = words + words[:1] * (-len(words) % 16)
     return [padded[i : i + 16] for i in range(0, len(padded), 16)]
+
+
+@pytest.mark.parametrize(("dim", "radius"), [(1, 0), (1, 5), (2, 3), (3, 4), (4, 2), (5, 1)])
+def test_ranks__name_every_point_of_a_ball_once(dim, radius):
+    """Those below the number of points are all of them; the next is none."""
+    from itertools import product
+
+    from fastnoise.vector_reader import l1_point, l1_points
+
+    ball = {
+        p for p in product(range(-radius, radius + 1), repeat=dim) if sum(map(abs, p)) <= radius
+    }
+    points = l1_points(dim, radius)
+    assert points == len(ball)
+    assert {tuple(l1_point(dim, radius, rank)) for rank in range(points)} == ball
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "dim", "grid"), [(600.0, 16, None), (2.0, 4, 0.25), (20.0, 64, 1.0)]
+)
+def test_small_balls__are_drawn_by_rank(epsilon, dim, grid, stream):
+    """Where distinct numbers would be rare; among the rows are some of either kind."""
+    law = fn.L1Staircase(epsilon, dim, gamma=0.2 if grid else None)
+    release = law._release(grid or law.grid)
+    noise = vector_noise(release, KEY, Rows(0), 60)
+    plain = READERS[release.filler](release.law)
+    rows = [plain.noise(KEY, i) for i in range(60)]
+    decided = ~np.isnan(noise).any(axis=1)
+    assert not decided.all()
+    assert all(noise[i].tolist() == rows[i] for i in np.flatnonzero(decided))
+    got = law.perturb(np.zeros((60, dim)), stream=stream, grid=grid or law.grid)
+    assert np.isfinite(got).all()

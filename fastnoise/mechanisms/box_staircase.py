@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from numbers import Real
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy as np
 from fastnoise.design.radial_gamma import LARGEST_DIM, optimal_radial_gamma
 from fastnoise.mechanisms.ideal_box_staircase import IdealBoxStaircase
 from fastnoise.mechanisms.mechanism import Privacy, VectorMechanism
-from fastnoise.release import Release, steps_across
+from fastnoise.release import Release, float_above, steps_across
 from fastnoise.validation import number, positive, power_of_two, refusal
 from fastnoise.vector_release import box_staircase_grids, box_staircase_release
 
@@ -78,7 +79,10 @@ class BoxStaircase(IdealBoxStaircase, VectorMechanism):
     def released_sensitivity(self) -> tuple[float, ...]:
         """The widths that the noise really covers: those of a vector on the grid."""
         pairs = zip(self.widths, self.grid, strict=True)
-        return tuple(grid * steps_across(self.epsilon, width, grid) for width, grid in pairs)
+        return tuple(
+            float_above(Fraction(grid) * steps_across(self.epsilon, width, grid))
+            for width, grid in pairs
+        )
 
     def _chosen_grid(self, grid: Any) -> tuple[float, ...] | None:
         """One power of two for all coordinates, or one for each."""

@@ -49,6 +49,9 @@ _CHUNK = 1 << 18  # of them at once
 # --- delta, exactly -------------------------------------------------------------------------------
 
 
+LARGEST_FRACTION = 4096  # bits of a denominator: it must print
+
+
 def given_delta(delta: Any) -> float | Fraction:
     """A delta as it is kept: a Fraction as a Fraction, any other number as a float."""
     allowed = "a number or a Fraction strictly between 0 and 1"
@@ -58,6 +61,8 @@ def given_delta(delta: Any) -> float | Fraction:
         raise ValueError(refusal("delta", delta, allowed))
     if not (value >= sys.float_info.min):
         raise ValueError(refusal("delta", delta, f"at least {sys.float_info.min!r}"))
+    if fraction and Fraction(value).denominator.bit_length() > LARGEST_FRACTION:
+        raise ValueError(f"delta must be a Fraction of at most {LARGEST_FRACTION} bits")
     return value
 
 

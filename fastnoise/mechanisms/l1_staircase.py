@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 from fastnoise.design.gamma import Cost, dominating_gamma, heuristic_gamma
 from fastnoise.design.radial_gamma import LARGEST_DIM, optimal_radial_gamma
 from fastnoise.mechanisms.ideal_l1_staircase import IdealL1Staircase
 from fastnoise.mechanisms.mechanism import Privacy, VectorMechanism
-from fastnoise.release import Release, staircase_grid, steps_across
+from fastnoise.release import Release, float_above, staircase_grid, steps_across
 from fastnoise.validation import fraction, positive, refusal, whole
 from fastnoise.vector_release import l1_staircase_grid, l1_staircase_release
 
@@ -79,7 +80,9 @@ class L1Staircase(IdealL1Staircase, VectorMechanism):
     @property
     def released_sensitivity(self) -> float:
         """The l1 sensitivity that the noise really covers: that of a vector on the grid."""
-        return self.grid * steps_across(self.epsilon, self.sensitivity, self.grid, self.dim)
+        return float_above(
+            Fraction(self.grid) * steps_across(self.epsilon, self.sensitivity, self.grid, self.dim)
+        )
 
     def _release(self, grid: float | None) -> Release:
         return l1_staircase_release(self.epsilon, self.dim, self.sensitivity, self.gamma, grid)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import ClassVar
 
 from fastnoise.mechanisms.ideal_l2_laplace import IdealL2Laplace, IdealMultiUserLaplace
 from fastnoise.mechanisms.mechanism import Privacy, VectorMechanism
-from fastnoise.release import CHANGED, Release, laplace_grid, steps_across
+from fastnoise.release import CHANGED, Release, float_above, laplace_grid, steps_across
 from fastnoise.validation import positive, whole
 from fastnoise.vector_release import l2_grid, l2_release, l2_sensitivity
 
@@ -48,7 +49,8 @@ class _Vectors(VectorMechanism):
     def released_sensitivity(self) -> float:
         """The sensitivity that the noise really covers: that of vectors on the grid."""
         if self.dim == 1:
-            return self.grid * steps_across(self.epsilon, self.sensitivity, self.grid, self._users)
+            steps = steps_across(self.epsilon, self.sensitivity, self.grid, self._users)
+            return float_above(Fraction(self.grid) * steps)
         return l2_sensitivity(self.dim, self.sensitivity, self._users, self.grid)
 
     def _release(self, grid: float | None) -> Release:
@@ -64,6 +66,10 @@ class L2Laplace(IdealL2Laplace, _Vectors):
     is in proportion to the change (epsilon / sensitivity is a Lipschitz constant), and no noise
     with that property has a smaller mean square (Koufogiannis, Han and Pappas, theorem 8). `dim` is
     at most 65,536.
+
+    In one dimension the noise is exact. In more it is computed in float64, from uniforms of 52 bits,
+    and rounded to the grid: the guarantee is that of the ideal law, up to rounding errors that are
+    not bounded here, and that matter where the noise has more than about 2**40 grid steps.
 
     >>> import fastnoise as fn
     >>> mechanism = fn.L2Laplace(epsilon=0.5, dim=2, sensitivity=3.0)

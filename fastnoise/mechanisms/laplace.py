@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 from fastnoise.mechanisms.ideal_laplace import IdealLaplace
 from fastnoise.mechanisms.mechanism import Mechanism, Privacy
-from fastnoise.release import CHANGED, Release, laplace_grid, laplace_release, steps_across
+from fastnoise.release import (
+    CHANGED,
+    Release,
+    float_above,
+    laplace_grid,
+    laplace_release,
+    steps_across,
+)
 from fastnoise.validation import positive
 
 
@@ -54,7 +62,9 @@ class Laplace(IdealLaplace, Mechanism):
     @property
     def released_sensitivity(self) -> float:
         """The l1 sensitivity that the noise really covers: of 65,536 elements on the grid."""
-        return self.grid * steps_across(self.epsilon, self.sensitivity, self.grid, CHANGED)
+        return float_above(
+            Fraction(self.grid) * steps_across(self.epsilon, self.sensitivity, self.grid, CHANGED)
+        )
 
     def _release(self, grid: float | None) -> Release:
         return laplace_release(self.epsilon, self.sensitivity, grid)

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 from fastnoise.design.gamma import Cost, dominating_gamma, heuristic_gamma, optimal_gamma
 from fastnoise.mechanisms.ideal_staircase import IdealStaircase
 from fastnoise.mechanisms.mechanism import Mechanism, Privacy
-from fastnoise.release import Release, staircase_grid, staircase_release, steps_across
+from fastnoise.release import (
+    Release,
+    float_above,
+    staircase_grid,
+    staircase_release,
+    steps_across,
+)
 from fastnoise.validation import fraction, positive, refusal
 
 
@@ -70,7 +77,9 @@ class Staircase(IdealStaircase, Mechanism):
     @property
     def released_sensitivity(self) -> float:
         """The sensitivity that the noise really covers: that of `x` snapped to the grid."""
-        return self.grid * steps_across(self.epsilon, self.sensitivity, self.grid)
+        return float_above(
+            Fraction(self.grid) * steps_across(self.epsilon, self.sensitivity, self.grid)
+        )
 
     def _release(self, grid: float | None) -> Release:
         return staircase_release(self.epsilon, self.sensitivity, self.gamma, grid)

@@ -12,8 +12,11 @@ from fastnoise_kernels.chacha import words_room
 from fastnoise_kernels.filler import vector_filler
 from fastnoise_kernels.jit import inner
 from fastnoise_kernels.layers import (
+    EXTRA_WORDS,
     MOST_FLOAT,
     MOST_NOISE,
+    ONE,
+    TWO,
     bounded,
     coordinate_size,
     draw_layer,
@@ -24,9 +27,6 @@ from fastnoise_kernels.layers import (
 from fastnoise_kernels.layout import DEEPEST, DIM, WIDTH
 from fastnoise_kernels.staircase import OUT_OF_WORDS
 from fastnoise_kernels.vectors import put_in_order, scratch_size, tile_words
-
-EXTRA_WORDS = 16
-ONE, TWO = np.uint64(1), np.uint64(2)
 
 
 @inner

@@ -2,6 +2,7 @@
 
 Layer k is the integers with |n_1| + .. + |n_d| <= N = radius - 1 + k * steps. d different integers
 below N + d, in order, leave d gaps, which are the sizes; a zero with a minus sign is drawn again.
+Where N is so small that this would often be, below 4 d**2, the Python layer draws by rank.
 Integers and signs are drawn together: the upper half of twice N + d places is negative.
 """
 
@@ -15,8 +16,11 @@ from fastnoise_kernels.chacha import words_room
 from fastnoise_kernels.filler import vector_filler
 from fastnoise_kernels.jit import inner
 from fastnoise_kernels.layers import (
+    EXTRA_WORDS,
     MOST_FLOAT,
     MOST_NOISE,
+    ONE,
+    TWO,
     bounded,
     coordinate_size,
     draw_layer,
@@ -24,13 +28,10 @@ from fastnoise_kernels.layers import (
     own_words,
     places,
 )
-from fastnoise_kernels.layout import DEEPEST, DIM, NETWORK, PAIRS, WIDTH
+from fastnoise_kernels.layout import DEEPEST, DIM, LEAST_PER_SQUARE, NETWORK, PAIRS, WIDTH
 from fastnoise_kernels.memory import element
 from fastnoise_kernels.staircase import OUT_OF_WORDS
 from fastnoise_kernels.vectors import put_in_order, scratch_size, tile_words
-
-EXTRA_WORDS = 16
-ONE, TWO = np.uint64(1), np.uint64(2)
 
 
 @inner
@@ -54,7 +55,7 @@ def draw_ball(law, words, noise):
     if used == OUT_OF_WORDS:
         return used
     most = coordinate_size(law, 0, 0) * layer + coordinate_size(law, 0, 1) - ONE + law[DIM]
-    if layer > law[DEEPEST] or most >= MOST_NOISE:
+    if layer > law[DEEPEST] or most >= MOST_NOISE or most < np.uint64(LEAST_PER_SQUARE * dim * dim):
         for i in range(dim):
             noise[i] = np.nan
         return used
@@ -85,7 +86,7 @@ def redraw_ball(key, row, law, noise):
 
 
 @intrinsic
-def ball_column(typing, words, at, layers, steps, least, drawn, to, signs, i):
+def ball_column(typing, words, at, layers, steps, least, drawn, to, signs, i, fewest):
     """A number below N + d and a sign, for sixteen rows; a mask of those that need care."""
 
     def codegen(context, builder, signature, arguments):
@@ -98,10 +99,11 @@ def ball_column(typing, words, at, layers, steps, least, drawn, to, signs, i):
         lanes.store(place.chosen(positive, place - most), data(5), arguments[6])
         where = lanes.pointer(builder, data(7), arguments[8], lanes.I32)
         builder.store((~positive).bits(), where)
-        return (needed | (most > MOST_FLOAT)).bits()
+        outside = (most > MOST_FLOAT) | (most < arguments[9])
+        return (needed | outside).bits()
 
     integer, real = types.int64, types.float64
-    arguments = words, integer, layers, real, real, drawn, integer, signs, integer
+    arguments = words, integer, layers, real, real, drawn, integer, signs, integer, real
     return types.uint32(*arguments), codegen
 
 
@@ -151,10 +153,11 @@ def ball_columns(law, words, start, layers, drawn, signs, columns):
     """
     dim, steps = np.int64(law[DIM]), np.float64(coordinate_size(law, 0, 0))
     least = np.float64(coordinate_size(law, 0, 1) - ONE + law[DIM])
+    fewest = np.float64(LEAST_PER_SQUARE * dim * dim)
     careful = np.uint32(0)
     for i in range(dim):
         careful |= ball_column(
-            words, start + 32 * i, layers, steps, least, drawn, 16 * (i + 1), signs, i
+            words, start + 32 * i, layers, steps, least, drawn, 16 * (i + 1), signs, i, fewest
         )
     pairs = np.int64(law[NETWORK])
     for pair in range(pairs, pairs + 2 * np.int64(law[PAIRS]), 2):

@@ -37,6 +37,8 @@ from fastnoise_kernels.staircase import (
 )
 
 HALF = np.uint64(32)
+ONE, TWO = np.uint64(1), np.uint64(2)
+EXTRA_WORDS = 16  # that a careful row starts with
 MOST_NOISE = np.uint64(1 << 52)  # a side of a layer that is longer is left to the Python layer
 MOST_FLOAT = 2.0**52
 

@@ -56,6 +56,7 @@ WIDTH: Final = 0  # 32-bit words a row: two a coordinate, then the coins
 DIM: Final = 20
 COINS: Final = 21
 SIZES: Final = 22  # where (steps, radius) of each coordinate start, in words
+LEAST_PER_SQUARE: Final = 4  # l1 balls of less than this times dim**2 numbers are drawn by rank
 NETWORK: Final = 23  # where the pairs of a sorting network start
 PAIRS: Final = 24
 SCALE: Final = 25  # this and the next are float64: scale of the noise in grid steps

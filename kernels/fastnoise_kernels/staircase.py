@@ -371,7 +371,7 @@ def widest(noise):
 def fill_staircase(key_at, law_at, law_size, first, ids_at, n, ahead_at, scratch_at, noise_at):
     key, law, ids = carray(key_at, 8), carray(law_at, law_size), carray(ids_at, n)
     width = 2 * np.int64(law[WORDS])
-    scratch = carray(scratch_at, words_room(n, 4)).view(np.uint32)
+    scratch = carray(scratch_at, words_room(n, 4) // 2 + n // 16 + 2).view(np.uint32)
     words, careful = scratch[: words_room(n, width)], scratch[words_room(n, width) :]
     if first < 0:
         lead, start = 0, 0
