@@ -36,8 +36,8 @@ def layer_law(
 ) -> Law:
     """Layers of points[0], points[1], ... points, of which points[: d + 1] tell all others."""
     dim = len(points) - 1
-    # Beyond this epsilon all layers but the first are rarer than e**-80, and no rarer will do.
-    epsilon = min(epsilon, log(points[1]) - log(points[0]) + 80.0, LARGEST_EPSILON)
+    # Beyond this epsilon all layers but the first are rarer than e**-200, and that will do.
+    epsilon = min(epsilon, log(points[1]) - log(points[0]) + 200.0, LARGEST_EPSILON)
     coins, top = _coins(Fraction(epsilon) * SLACK, points)
     if len(coins) > layout.MOST_COINS:
         raise AssertionError("epsilon is too small for a law of layers")
