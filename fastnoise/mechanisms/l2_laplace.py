@@ -68,8 +68,8 @@ class L2Laplace(IdealL2Laplace, _Vectors):
     at most 65,536.
 
     In one dimension the noise is exact. In more it is computed in float64, from uniforms of 52
-    bits, and rounded to the grid: the guarantee is that of the ideal law, up to rounding errors that
-    are not bounded here, and that matter where the noise has more than about 2**40 grid steps.
+    bits, and rounded to the grid: the guarantee is that of the ideal law, up to rounding errors
+    that are not bounded here, and that matter where the noise has more than about 2**40 grid steps.
 
     >>> import fastnoise as fn
     >>> mechanism = fn.L2Laplace(epsilon=0.5, dim=2, sensitivity=3.0)
