@@ -73,6 +73,19 @@ def fill_tile(filler, key, law, first, ids, at, stop, ahead, scratch, noise):
 
 
 @inner
+def set_aside(x, at, n, out, room):
+    """x[at : at + n], copied if `out` is x: a loop that writes what it reads is not vectorised.
+
+    In place, that costs a tenth of what it saves: 4.3 -> 3.6 ns a value.
+    """
+    some = x[at : at + n]
+    if x.ctypes.data != out.ctypes.data:
+        return some
+    room[:n] = some
+    return room[:n]
+
+
+@inner
 def add_tile(noise, x, out, low, high, grid, whole):
     """out = x + noise * grid, released, for noise that floats hold exactly."""
     wide_vectors()
@@ -100,6 +113,7 @@ def add_wide_tile(noise, x, out, low, high, grid, whole):
 @kernel
 def perturb_floats(start, stop, filler, key, law, first, ids, x, out, low, high, grid, whole):
     """out = x + noise for rows start .. stop; counts the rows left for the Python layer (DEEP)."""
+    aside = np.empty(TILE, x.dtype)
     ahead, scratch = np.zeros(3, np.int64), np.empty(SCRATCH, np.uint64)
     noise = np.empty(TILE + ROOM, np.int64)
     deep = 0
@@ -107,11 +121,11 @@ def perturb_floats(start, stop, filler, key, law, first, ids, x, out, low, high,
     while at < stop:
         look_ahead(ahead, x, out, at, TILE, 2 * np.int64(law[WORDS]) * TILE)
         n, lead = fill_tile(filler, key, law, first, ids, at, stop, ahead, scratch, noise)
-        some, room = x[at : at + n], out[at : at + n]
+        some, put = set_aside(x, at, n, out, aside), out[at : at + n]
         if lead >= 0:
-            add_tile(noise[lead:], some, room, low, high, grid, whole)
+            add_tile(noise[lead:], some, put, low, high, grid, whole)
         else:
-            deep += add_wide_tile(noise[~lead:], some, room, low, high, grid, whole)
+            deep += add_wide_tile(noise[~lead:], some, put, low, high, grid, whole)
         at += n
     return deep
 

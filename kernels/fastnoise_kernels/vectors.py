@@ -12,7 +12,7 @@ from fastnoise_kernels.filler import call_filler, look_ahead
 from fastnoise_kernels.jit import inner, kernel
 from fastnoise_kernels.layout import DIM, WIDTH
 from fastnoise_kernels.memory import eight_rows, element, put, wide_vectors
-from fastnoise_kernels.release import add_tile, canonical, snap
+from fastnoise_kernels.release import add_tile, canonical, set_aside, snap
 
 TILE_VALUES = 2048  # words, noise and data of a tile stay in the first-level cache
 PATTERN = 512  # the grids of coordinates are repeated at least this long, for long loops
@@ -72,22 +72,23 @@ def put_in_order(columns, dim, noise, at):
 
 
 @inner
-def add_values(noise, begin, end, x, out, base, low, high, grids, inverses, whole):
-    """out[base + i] = x[base + i] + noise[i] * grid, released; with a grid for each coordinate.
+def add_values(noise, begin, end, x, out, low, high, grids, inverses, whole):
+    """out = x + noise[begin:end] * grid, released; with a grid for each coordinate.
 
     grids: repeated often enough for long loops.
     """
     wide_vectors()
-    while begin < end:
-        phase = begin % len(grids)
-        size = min(len(grids) - phase, end - begin)
+    at = begin
+    while at < end:
+        phase, done = at % len(grids), at - begin
+        size = min(len(grids) - phase, end - at)
         for i in range(size):
-            at, grid = base + begin + i, element(grids, phase + i)
-            value, inverse = np.float64(element(x, at)), element(inverses, phase + i)
+            grid, inverse = element(grids, phase + i), element(inverses, phase + i)
+            value = np.float64(element(x, done + i))
             point = snap(value, low, high, grid, inverse, grid * whole)
-            total = canonical(point + element(noise, begin + i) * grid)
-            put(out, at, out.dtype.type(total))
-        begin += size
+            total = canonical(point + element(noise, at + i) * grid)
+            put(out, done + i, out.dtype.type(total))
+        at += size
 
 
 @inner
@@ -122,7 +123,7 @@ def perturb_vectors(
     repeated = np.empty(dim * ((PATTERN + dim - 1) // dim))
     for i in range(len(repeated)):
         repeated[i] = grids[i % dim]
-    inverses, grid = 1.0 / repeated, grids[0]
+    inverses, grid, aside = 1.0 / repeated, grids[0], np.empty(rows * dim, x.dtype)
     same = np.all(grids == grid)
     undecided = 0
     at = start
@@ -136,11 +137,13 @@ def perturb_vectors(
             undecided += add_decided_values(
                 noise, begin, end, x, out, base, low, high, grids, whole
             )
-        elif same:
-            here = slice(base + begin, base + end)
-            add_tile(noise[begin:end], x[here], out[here], low, high, grid, grid * whole)
         else:
-            add_values(noise, begin, end, x, out, base, low, high, repeated, inverses, whole)
+            some = set_aside(x, base + begin, end - begin, out, aside)
+            target = out[base + begin : base + end]
+            if same:
+                add_tile(noise[begin:end], some, target, low, high, grid, grid * whole)
+            else:
+                add_values(noise, begin, end, some, target, low, high, repeated, inverses, whole)
         at += n
     return undecided
 
