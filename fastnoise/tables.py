@@ -25,7 +25,7 @@ Law = npt.NDArray[np.uint64]
 REACH = 28
 SHORT_REACH = 8
 HEAD_ENTRIES = 1 << 11  # 8 KiB of cells: a quarter of a first-level cache
-LAPLACE_HEAD_ENTRIES = 1 << 13  # a word less a row for scales up to 1,000
+FINE_HEAD_ENTRIES = 1 << 13  # where a level is one step: a word less a row for scales up to 1,000
 LONG_HEAD_ENTRIES = 1 << 12
 DIGIT_ENTRIES = 1 << 13
 TAIL_ENTRIES = 1 << 6
@@ -71,19 +71,17 @@ def laplace_law(epsilon: float, steps: int) -> Law:
     so wide, a power of two, that they fall by about 2**-SLOPE_BITS, and have sloping places.
     """
     fall = min(Fraction(epsilon) / steps, Fraction(LARGEST_EPSILON))
-    return _endless_law(fall, 1, 1, slope_bits(fall), LAPLACE_HEAD_ENTRIES)
+    return _endless_law(fall, 1, 1, slope_bits(fall))
 
 
 def slope_bits(fall: Fraction) -> int:
     return max(0, int(1 / fall).bit_length() - 1 - SLOPE_BITS)
 
 
-def _endless_law(
-    fall: Fraction, steps: int, radius: int, bits: int, entries: int = HEAD_ENTRIES
-) -> Law:
+def _endless_law(fall: Fraction, steps: int, radius: int, bits: int) -> Law:
     """Flat levels of `steps`, e**-fall apart; or sloping ones of 2**bits steps, each e**-fall."""
     epsilon = float(fall * (1 << bits))  # of a level
-    reach = min(ceil(REACH / epsilon), entries - 2)
+    reach = min(ceil(REACH / epsilon), (HEAD_ENTRIES if steps > 1 else FINE_HEAD_ENTRIES) - 2)
     laps = reach * epsilon < SHORT_REACH
     if laps:
         reach = (SLOPING_HEAD_ENTRIES if bits else LONG_HEAD_ENTRIES) - 2
