@@ -36,8 +36,9 @@ def layer_law(
 ) -> Law:
     """Layers of points[0], points[1], ... points, of which points[: d + 1] tell all others."""
     dim = len(points) - 1
-    # Beyond this epsilon all layers but the first are rarer than e**-200, and that will do.
-    epsilon = min(epsilon, log(points[1]) - log(points[0]) + 200.0, LARGEST_EPSILON)
+    # Beyond this epsilon all layers but the first are rarer than e**-200, and that will do; a
+    # whole number, because a logarithm is not the same to the last bit on every machine.
+    epsilon = min(epsilon, ceil(log(points[1]) - log(points[0])) + 200.0, LARGEST_EPSILON)
     coins, top = _coins(Fraction(epsilon) * SLACK, points)
     if len(coins) > layout.MOST_COINS:
         raise AssertionError("epsilon is too small for a law of layers")
