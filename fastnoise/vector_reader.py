@@ -7,6 +7,7 @@ cannot decide is drawn by it for real.
 from __future__ import annotations
 
 import struct
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from fractions import Fraction
 from math import comb, floor, frexp, sqrt
@@ -28,7 +29,7 @@ from fastnoise.tables import Law
 ROOT_HALF: float = struct.unpack("<d", ROOT_HALF_BITS.to_bytes(8, "little"))[0]
 
 
-class LayerReader:
+class LayerReader(ABC):
     """Draws a layer, and leaves to its subclasses what is uniform on it."""
 
     def __init__(self, law: Law) -> None:
@@ -71,8 +72,9 @@ class LayerReader:
             more += restarted_digit(self.digit, self.digits, next(words) >> 32, words)
         return layer + self.times[-1] * more
 
+    @abstractmethod
     def place(self, layer: int, own: list[int], words: Iterator[int]) -> list[int]:
-        raise NotImplementedError
+        """A uniform vector of that layer."""
 
 
 class BoxReader(LayerReader):

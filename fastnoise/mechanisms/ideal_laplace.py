@@ -15,14 +15,14 @@ import numpy.typing as npt
 from fastnoise.design.gamma import Cost, cost_power
 from fastnoise.design.moments import LARGEST_POWER, LARGEST_REAL_POWER
 from fastnoise.design.quadrature import FoldedCost
-from fastnoise.mechanisms.steps import SymmetricLaw
+from fastnoise.mechanisms.steps import LineLaw
 from fastnoise.validation import floats, number, refusal
 
 FloatArray = npt.NDArray[np.float64]
 Floats = Any  # a float64 where the argument is a scalar, else an array of its shape
 
 
-class IdealLaplace(SymmetricLaw):
+class IdealLaplace(LineLaw):
     """Density, quantiles, moments and privacy curves of the law (epsilon, sensitivity).
 
     A mixin: the class that inherits it has these two attributes. Functions mean what they mean in
@@ -52,27 +52,6 @@ class IdealLaplace(SymmetricLaw):
     def logpdf(self, x: npt.ArrayLike) -> Floats:
         """-|x| / scale - ln(2 scale); -inf at +-inf."""
         return (self._log_peak - self._scaled(x))[()]
-
-    @np.errstate(all="ignore")
-    def cdf(self, x: npt.ArrayLike) -> Floats:
-        """P(X <= x), relatively accurate in the lower tail; use `sf` in the upper one."""
-        half = 0.5 * np.exp(-self._scaled(x))
-        return np.where(np.asarray(x, dtype=np.float64) < 0.0, half, 1.0 - half)[()]
-
-    def sf(self, x: npt.ArrayLike) -> Floats:
-        """P(X > x), relatively accurate in the upper tail."""
-        return self.cdf(-np.asarray(x, dtype=np.float64))
-
-    def ppf(self, p: npt.ArrayLike) -> Floats:
-        """The x with cdf(x) = p; +-inf at 1 and 0, nan outside [0, 1]."""
-        lower = np.asarray(p, dtype=np.float64)
-        tail = 2.0 * np.minimum(lower, 1.0 - lower)
-        radius = self._radius(tail, 1.0 - tail)
-        return np.where(lower < 0.5, -radius, radius)[()]
-
-    def isf(self, p: npt.ArrayLike) -> Floats:
-        """The x with sf(x) = p, accurate however small p is."""
-        return 0.0 - self.ppf(p)  # 0.0 -, because -0.0 at p = 1/2 reads badly
 
     def moment(self, m: float) -> float:
         """E|X|^m = scale^m Gamma(m+1).
@@ -162,6 +141,10 @@ class IdealLaplace(SymmetricLaw):
     def _scaled(self, x: npt.ArrayLike) -> FloatArray:
         """|x| / scale."""
         return self.epsilon * (np.abs(np.asarray(x, dtype=np.float64)) / self.sensitivity)
+
+    @np.errstate(all="ignore")
+    def _tail(self, size: FloatArray) -> FloatArray:
+        return np.asarray(np.exp(-self._scaled(size)))
 
     @np.errstate(all="ignore")
     def _radius(self, tail: FloatArray, mass: FloatArray) -> FloatArray:

@@ -25,7 +25,7 @@ from fastnoise.design.moments import (
     real_moment,
 )
 from fastnoise.design.quadrature import LEAST_EPSILON, FoldedCost
-from fastnoise.mechanisms.steps import SymmetricLaw, decay, least_missed, split
+from fastnoise.mechanisms.steps import LineLaw, decay, least_missed, split
 from fastnoise.validation import floats, number, refusal
 
 FloatArray = npt.NDArray[np.float64]
@@ -40,7 +40,7 @@ class _Place(NamedTuple):
     gap: FloatArray
 
 
-class IdealStaircase(SymmetricLaw):
+class IdealStaircase(LineLaw):
     """Density, quantiles, moments and privacy curves of the law (epsilon, sensitivity, gamma).
 
     A mixin: the class that inherits it has these three attributes. gamma = 0 is the law of
@@ -68,27 +68,6 @@ class IdealStaircase(SymmetricLaw):
         """ln a - epsilon lev(x); -inf at +-inf."""
         peak = math.log(2.0 * self.sensitivity) + math.log(self._gamma + self._q)
         return np.asarray(-self.epsilon * self._level(x) - peak)[()]
-
-    def cdf(self, x: npt.ArrayLike) -> Floats:
-        """P(X <= x), relatively accurate in the lower tail; use `sf` in the upper one."""
-        points = np.asarray(x, dtype=np.float64)
-        half = 0.5 * self._tail(np.abs(points))
-        return np.where(points < 0.0, half, 1.0 - half)[()]
-
-    def sf(self, x: npt.ArrayLike) -> Floats:
-        """P(X > x), relatively accurate in the upper tail."""
-        return self.cdf(-np.asarray(x, dtype=np.float64))
-
-    def ppf(self, p: npt.ArrayLike) -> Floats:
-        """The x with cdf(x) = p; +-inf at 1 and 0, nan outside [0, 1]."""
-        lower = np.asarray(p, dtype=np.float64)
-        tail = 2.0 * np.minimum(lower, 1.0 - lower)
-        radius = self._radius(tail, 1.0 - tail)
-        return np.where(lower < 0.5, -radius, radius)[()]
-
-    def isf(self, p: npt.ArrayLike) -> Floats:
-        """The x with sf(x) = p, accurate however small p is."""
-        return 0.0 - self.ppf(p)  # 0.0 -, because -0.0 at p = 1/2 reads badly
 
     def moment(self, m: float) -> float:
         """E|X|^m = D^m M_{m+1}(gamma) / ((m+1) M_1(gamma)), M_n(x) = E(G+x)^n, G geometric.

@@ -32,6 +32,40 @@ class SymmetricLaw(ABC):
         return math.sqrt(self.var())
 
 
+class LineLaw(SymmetricLaw):
+    """A symmetric law on the real line, known by its two-sided tail and the inverse of that."""
+
+    @abstractmethod
+    def _tail(self, size: FloatArray) -> FloatArray:
+        """P(|X| > size)."""
+
+    @abstractmethod
+    def _radius(self, tail: FloatArray, mass: FloatArray) -> FloatArray:
+        """The size with that tail = 1 - mass."""
+
+    @np.errstate(all="ignore")
+    def cdf(self, x: npt.ArrayLike) -> Any:
+        """P(X <= x), relatively accurate in the lower tail; use `sf` in the upper one."""
+        points = np.asarray(x, dtype=np.float64)
+        half = 0.5 * self._tail(np.abs(points))
+        return np.where(points < 0.0, half, 1.0 - half)[()]
+
+    def sf(self, x: npt.ArrayLike) -> Any:
+        """P(X > x), relatively accurate in the upper tail."""
+        return self.cdf(-np.asarray(x, dtype=np.float64))
+
+    def ppf(self, p: npt.ArrayLike) -> Any:
+        """The x with cdf(x) = p; +-inf at 1 and 0, nan outside [0, 1]."""
+        lower = np.asarray(p, dtype=np.float64)
+        tail = 2.0 * np.minimum(lower, 1.0 - lower)
+        radius = self._radius(tail, 1.0 - tail)
+        return np.where(lower < 0.5, -radius, radius)[()]
+
+    def isf(self, p: npt.ArrayLike) -> Any:
+        """The x with sf(x) = p, accurate however small p is."""
+        return 0.0 - self.ppf(p)  # 0.0 -, because -0.0 at p = 1/2 reads badly
+
+
 def split(epsilon: float) -> tuple[float, float]:
     """epsilon = high + low, high of 16 bits: k * high is exact for every k up to 2**37."""
     fraction, exponent = math.frexp(epsilon)
