@@ -8,7 +8,6 @@ from numba import carray, types
 from numba.extending import intrinsic
 
 from fastnoise_kernels import lanes
-from fastnoise_kernels.chacha import words_room
 from fastnoise_kernels.filler import vector_filler
 from fastnoise_kernels.jit import inner
 from fastnoise_kernels.layers import (
@@ -26,7 +25,7 @@ from fastnoise_kernels.layers import (
 )
 from fastnoise_kernels.layout import DEEPEST, DIM, WIDTH
 from fastnoise_kernels.staircase import OUT_OF_WORDS
-from fastnoise_kernels.vectors import put_in_order, scratch_size, tile_words
+from fastnoise_kernels.vectors import marked_row, put_in_order, scratch_size, tile_words
 
 
 @inner
@@ -99,8 +98,7 @@ def fill_box_staircase(key_at, law_at, law_size, first, ids_at, n, ahead_at, scr
     dim, width = np.int64(law[DIM]), np.int64(law[WIDTH])
     scratch = carray(scratch_at, scratch_size(n, width, dim))
     ahead = carray(ahead_at, 3)
-    words, lead = tile_words(key, first, ids, n, width, ahead, scratch)
-    rest = scratch[words_room(n, width) // 2 :].view(np.float64)
+    words, lead, rest = tile_words(key, first, ids, n, width, ahead, scratch)
     noise = carray(noise_at, (lead + n + 16) * dim)
     layers, columns = rest[:16], rest[16:]
     undecided = False
@@ -110,8 +108,8 @@ def fill_box_staircase(key_at, law_at, law_size, first, ids_at, n, ahead_at, scr
         careful |= box_columns(law, words, start, layers, columns)
         put_in_order(columns, dim, noise, 16 * dim * group)
         for at in range(16 * group, 16 * group + 16 if careful else 0):
-            if careful >> np.uint32(at % 16) & np.uint32(1) and lead <= at < lead + n:
-                row = ids[at] if first < 0 else first - lead + at
+            row = marked_row(careful, at, first, ids, lead, n)
+            if row >= 0:
                 redraw_box(key, row, law, noise[at * dim :])
                 undecided |= noise[at * dim] != noise[at * dim]
     return ~lead if undecided else lead

@@ -11,13 +11,13 @@ from numba import carray, types
 from numba.extending import intrinsic
 
 from fastnoise_kernels import lanes
-from fastnoise_kernels.chacha import BATCH, extra_blocks, words_room
+from fastnoise_kernels.chacha import BATCH, extra_blocks
 from fastnoise_kernels.elementary import logarithm, turned, unit
 from fastnoise_kernels.filler import vector_filler
 from fastnoise_kernels.jit import inner
 from fastnoise_kernels.layout import DIM, SCALE, SHAPE, WIDTH
 from fastnoise_kernels.memory import float_of_bits
-from fastnoise_kernels.vectors import put_in_order, scratch_size, tile_words
+from fastnoise_kernels.vectors import marked_row, put_in_order, scratch_size, tile_words
 
 RADIUS_WORDS = 3  # of a row of four dimensions or more
 
@@ -157,8 +157,8 @@ def many_dimensions(key, law, first, ids, lead, n, group, words, start, radii, c
     shape, spread, scale = law_float(law, SHAPE), law_float(law, SHAPE + 1), law_float(law, SCALE)
     misfits = sixteen_radii(words, start, shape, spread, scale, radii)
     for at in range(16 * group, 16 * group + 16 if misfits else 0):
-        if misfits >> np.uint32(at % 16) & np.uint32(1) and lead <= at < lead + n:
-            row = ids[at] if first < 0 else first - lead + at
+        row = marked_row(misfits, at, first, ids, lead, n)
+        if row >= 0:
             radii[at % 16] = draw_again(key, row, law)
     for i in range(0, np.int64(law[DIM]), 2):
         two_columns(words, start + 32 * (RADIUS_WORDS + i), radii, columns, 16 * i)
@@ -170,8 +170,7 @@ def fill_l2_laplace(key_at, law_at, law_size, first, ids_at, n, ahead_at, scratc
     dim, width = np.int64(law[DIM]), np.int64(law[WIDTH])
     scratch = carray(scratch_at, scratch_size(n, width, dim))
     ahead = carray(ahead_at, 3)
-    words, lead = tile_words(key, first, ids, n, width, ahead, scratch)
-    rest = scratch[words_room(n, width) // 2 :].view(np.float64)
+    words, lead, rest = tile_words(key, first, ids, n, width, ahead, scratch)
     noise, scale = carray(noise_at, (lead + n + 16) * dim), law_float(law, SCALE)
     radii, columns = rest[:16], rest[16:]
     for group in range((lead + n + 15) // 16):

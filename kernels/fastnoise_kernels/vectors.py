@@ -26,12 +26,24 @@ def scratch_size(rows, width, dim):
 
 @inner
 def tile_words(key, first, ids, n, width, ahead, scratch):
-    """The words of n rows in groups of sixteen, and how many rows precede the first."""
-    words = scratch[: words_room(n, width) // 2].view(np.uint32)
+    """The words of n rows in groups of sixteen, how many rows precede the first; and floats to use.
+
+    All of it is in `scratch`.
+    """
+    room = words_room(n, width) // 2
+    words, floats = scratch[:room].view(np.uint32), scratch[room:].view(np.float64)
     if first < 0:
         fill_words_of(key, ids, width, words)
-        return words, 0
-    return words[fill_words(key, first, n, width, words, ahead) :], first % 16
+        return words, 0, floats
+    return words[fill_words(key, first, n, width, words, ahead) :], first % 16, floats
+
+
+@inner
+def marked_row(marks, at, first, ids, lead, n):
+    """The row at place `at`, if the mask of its group marks it and it is asked for; else -1."""
+    if marks >> np.uint32(at % 16) & np.uint32(1) == 0 or not lead <= at < lead + n:
+        return np.int64(-1)
+    return ids[at] if first < 0 else first - lead + at
 
 
 @inner
