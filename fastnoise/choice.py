@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Context, Decimal
@@ -17,8 +16,8 @@ from fastnoise_kernels.layout import CHOICE_BITS, CHOICE_PLACES
 
 from fastnoise.engine import CHUNK, compiles, count_bad
 from fastnoise.reader import row_words
-from fastnoise.rows import Rows, read_only, requested_rows
-from fastnoise.stream import KEY_BYTES, Stream
+from fastnoise.rows import Rows, check_stream, read_only, requested_rows, rows_and_key
+from fastnoise.stream import Stream
 from fastnoise.tables import exp_above
 from fastnoise.validation import refusal
 
@@ -99,8 +98,7 @@ class ChoiceReader:
 
 def choose(mechanism: Any, costs: Any, stream: Stream | None, rows: Any) -> Any:
     """See `StaircaseChoice.choose`."""
-    if stream is not None and not isinstance(stream, Stream):
-        raise TypeError(refusal("stream", type(stream), "a fastnoise.Stream or None"))
+    check_stream(stream)
     steps, data = mechanism._steps, _cost_array(costs)
     result = np.empty(data.shape[:-1], np.int64)
     chosen = requested_rows(rows, result.size, stream)
@@ -119,11 +117,8 @@ def _run(
     stream: Stream | None,
     rows: Rows | None,
 ) -> None:
-    if stream is None:
-        rows, key = Rows(0), os.urandom(KEY_BYTES)
-    else:
-        rows = rows if rows is not None else Rows(stream._reserve(result.size))
-        key = stream._noise_key(f"{mechanism!r} on grid {mechanism.grid}")
+    purpose = f"{mechanism!r} on grid {mechanism.grid}"
+    rows, key = rows_and_key(stream, rows, result.size, purpose)
     done, flat = 0, result.reshape(-1)
     for block in _blocks(data):
         part = flat[done : done + len(block)]

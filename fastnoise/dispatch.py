@@ -5,7 +5,6 @@ All arguments are checked before a stream is advanced or `out` is touched.
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Iterator
 from math import inf, prod
@@ -17,8 +16,8 @@ import numpy.typing as npt
 from fastnoise_kernels.layout import EXACT_FLOAT
 
 from fastnoise.engine import CHUNK, Limits, count_bad, perturb_chunk
-from fastnoise.rows import Rows, requested_rows
-from fastnoise.stream import KEY_BYTES, Stream
+from fastnoise.rows import Rows, check_stream, requested_rows, rows_and_key
+from fastnoise.stream import Stream
 from fastnoise.validation import (
     bounds,
     integer_bounds,
@@ -54,7 +53,7 @@ def perturb(
 ) -> Any:
     """See `Mechanism.perturb`."""
     one_of("nan", missing, "raise", "keep")
-    _check_stream(stream)
+    check_stream(stream)
     release = mechanism._release(grid)
     data = _integer_array(x) if release.integers else _float_array(x)
     _check_rows(data.shape, mechanism)
@@ -77,7 +76,7 @@ def perturb(
 
 def sample(mechanism: Mechanism, size: Any, dtype: Any, out: Any, stream: Stream | None) -> Any:
     """See `Mechanism.sample`."""
-    _check_stream(stream)
+    check_stream(stream)
     release = mechanism._release(mechanism.grid)
     default = np.int64 if release.integers else np.float64
     wanted = dtype if dtype is not None or out is None else np.asarray(out).dtype
@@ -108,11 +107,8 @@ def _run(
     """Perturb `data`, or zeros, into `result`: a fresh key, or the stream's for this mechanism."""
     if result.size == 0:
         return
-    if stream is None:
-        rows, key = Rows(0), os.urandom(KEY_BYTES)
-    else:
-        rows = rows if rows is not None else Rows(stream._reserve(_rows_in(result, mechanism)))
-        key = stream._noise_key(f"{mechanism!r} on grid {grid}")
+    count, purpose = _rows_in(result, mechanism), f"{mechanism!r} on grid {grid}"
+    rows, key = rows_and_key(stream, rows, count, purpose)
     if data is None:
         data = result
         data[...] = 0
@@ -183,12 +179,6 @@ def _noise_dtype(dtype: Any, release: Release) -> np.dtype[Any]:
     if not fits:
         raise TypeError(refusal("dtype", dtype, allowed))
     return kind
-
-
-def _check_stream(stream: Any) -> None:
-    if stream is not None and not isinstance(stream, Stream):
-        # The type only: what stands there may be a key.
-        raise TypeError(refusal("stream", type(stream), "a fastnoise.Stream or None"))
 
 
 def _float_array(x: Any) -> Array:

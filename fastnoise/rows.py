@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from fastnoise.stream import ROWS, Stream
+from fastnoise.stream import KEY_BYTES, ROWS, Stream
 from fastnoise.validation import refusal
 
 Ids = npt.NDArray[np.int64]
@@ -35,6 +36,22 @@ class Rows(NamedTuple):
 
     def row(self, i: int) -> int:
         return int(self.ids[i]) if self.first < 0 else self.first + i
+
+
+def check_stream(stream: Any) -> None:
+    if stream is not None and not isinstance(stream, Stream):
+        # The type only: what stands there may be a key.
+        raise TypeError(refusal("stream", type(stream), "a fastnoise.Stream or None"))
+
+
+def rows_and_key(
+    stream: Stream | None, rows: Rows | None, count: int, purpose: str
+) -> tuple[Rows, bytes]:
+    """For `count` draws: of a fresh key, or of the stream's for this purpose, its next rows."""
+    if stream is None:
+        return Rows(0), os.urandom(KEY_BYTES)
+    rows = rows if rows is not None else Rows(stream._reserve(count))
+    return rows, stream._noise_key(purpose)
 
 
 def requested_rows(rows: Any, count: int, stream: Stream | None) -> Rows | None:
