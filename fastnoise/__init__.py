@@ -13,6 +13,7 @@ from fastnoise_kernels import forks as _forks  # noqa: F401  # a hook that must 
 from fastnoise.version import VERSION as __version__
 
 if TYPE_CHECKING:
+    from fastnoise.certificate import Certificate
     from fastnoise.design.approximate import approximate
     from fastnoise.design.bounds import cost_bounds
     from fastnoise.dispatch import TextbookNoiseWarning
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 # Where each public name lives; it is imported when it is first used, and numpy with it.
 _HOMES = {
     "BoxStaircase": "mechanisms.box_staircase",
+    "Certificate": "certificate",
     "DiscreteLaplace": "mechanisms.discrete_laplace",
     "DiscreteStaircase": "mechanisms.discrete_staircase",
     "DiscreteUniform": "mechanisms.discrete_uniform",
@@ -53,6 +55,7 @@ _HOMES = {
 
 __all__ = [
     "BoxStaircase",
+    "Certificate",
     "DiscreteLaplace",
     "DiscreteStaircase",
     "DiscreteUniform",

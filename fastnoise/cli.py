@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import time
 from collections.abc import Sequence
@@ -34,6 +35,11 @@ def _parser() -> argparse.ArgumentParser:
 
     warm = commands.add_parser("warmup", help="compile every kernel into the cache")
     warm.set_defaults(run=_warmup)
+
+    check = commands.add_parser("verify", help="check on this machine all that is promised")
+    check.add_argument("--only", nargs="+", metavar="NAME", default=[], help="these checks alone")
+    check.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    check.set_defaults(run=_verify)
     return parser
 
 
@@ -54,6 +60,14 @@ def _warmup(options: argparse.Namespace) -> int:
     where = cache_folder() or "no folder: nothing was kept"
     print(f"{count} kernels ready in {time.perf_counter() - started:.1f} s ({where})")
     return 0
+
+
+def _verify(options: argparse.Namespace) -> int:
+    from fastnoise.verify.run import verify
+
+    report = verify(options.only)
+    print(json.dumps(report.to_dict(), indent=2) if options.json else report)
+    return 0 if report.passed else 1
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ What kernels draw is checked against this, bit for bit; and the rare row whose n
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import count
 from math import prod
@@ -50,12 +50,13 @@ def row_words(key: bytes, row: int, width: int) -> Iterator[int]:
     blocks = range(vectors[0] // 16, vectors[-1] // 16 + 1)
     words = [w for b in blocks for w in chacha_block(key, 16 * b + row % 16, epoch)]
     own = words[vectors[0] % 16 :][:width]
-    yield from _pairs([*own, 0] if width % 2 else own)
+    yield from pairs_of([*own, 0] if width % 2 else own)
     for nonce in count(layout.EXTRA_NONCE):
-        yield from _pairs(chacha_block(key, row, nonce))
+        yield from pairs_of(chacha_block(key, row, nonce))
 
 
-def _pairs(words: list[int]) -> Iterator[int]:
+def pairs_of(words: Sequence[int]) -> Iterator[int]:
+    """32-bit words as 64-bit ones."""
     for low, high in zip(words[::2], words[1::2], strict=True):
         yield low | high << 32
 

@@ -6,28 +6,15 @@ cannot decide is drawn by it for real.
 
 from __future__ import annotations
 
-import struct
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from fractions import Fraction
-from math import comb, floor, frexp, sqrt
+from math import comb
 
 from fastnoise_kernels import layout
-from fastnoise_kernels.polynomials import (
-    COSINE,
-    HALF_PI,
-    LN2_HIGH,
-    LN2_LOW,
-    LOGARITHM,
-    ROOT_HALF_BITS,
-    SINE,
-)
 
+from fastnoise.l2_reader import L2Reader
 from fastnoise.reader import MASK_32, Table, bounded, restarted_digit, row_words
 from fastnoise.tables import Law
-
-ROOT_HALF: float = struct.unpack("<d", ROOT_HALF_BITS.to_bytes(8, "little"))[0]
-
 
 class LayerReader(ABC):
     """Draws a layer, and leaves to its subclasses what is uniform on it."""
@@ -141,90 +128,6 @@ def subset(size: int, count: int, rank: int) -> list[int]:
             rank -= with_next
             with_next = with_next * (left + 1 - wanted) // max(left, 1)
     return chosen
-
-
-class L2Reader:
-    """The l2 Laplace law, in the kernels' own float arithmetic."""
-
-    def __init__(self, law: Law) -> None:
-        self.width, self.dim = int(law[layout.WIDTH]), int(law[layout.DIM])
-        floats = law[layout.SCALE : layout.SHAPE + 2].tobytes()
-        self.scale, self.shape, self.spread = map(float, struct.unpack("=3d", floats))
-
-    def noise(self, key: bytes, row: int) -> list[int]:
-        return [floor(value + 0.5) for value in self.draw(row_words(key, row, self.width))]
-
-    def draw(self, words: Iterator[int]) -> list[float]:
-        own = [next(words) for _ in range(self.width // 2)]
-        if self.dim == 2:
-            cosine, sine = turned(own[0])
-            radius = -self.scale * logarithm(unit(own[1]) * unit(own[2]))
-            return [radius * cosine, radius * sine]
-        if self.dim == 3:
-            z = 2.0 * unit(own[0]) - 1.0
-            cosine, sine = turned(own[1])
-            radius = -self.scale * logarithm(unit(own[2]) * unit(own[3]) * unit(own[4]))
-            across = radius * sqrt((1.0 - z) * (1.0 + z))
-            return [across * cosine, across * sine, radius * z]
-        radius = self._radius(own[:3], words)
-        pairs = zip(own[3::2], own[4::2], strict=True)
-        values = [value * radius for size, angle in pairs for value in normals(size, angle)]
-        return values[: self.dim]
-
-    def _radius(self, own: list[int], words: Iterator[int]) -> float:
-        while True:
-            x = normals(own[0], own[1])[0]
-            root = 1.0 + self.spread * x
-            cube = root * root * root
-            if root > 0.0:
-                limit = 0.5 * x * x + self.shape - self.shape * cube + self.shape * logarithm(cube)
-                if logarithm(unit(own[2])) < limit:
-                    return sqrt(cube * self.shape * 2.0) * self.scale
-            own = [next(words) for _ in range(8)]  # an extra block an attempt
-
-
-def unit(word: int) -> float:
-    return (word >> 12) / 2.0**52 + 2.0**-53
-
-
-def logarithm(x: float) -> float:
-    fraction, exponent = frexp(x)
-    if fraction < ROOT_HALF:
-        fraction, exponent = 2.0 * fraction, exponent - 1
-    f, e = fraction - 1.0, float(exponent)
-    s = f / (2.0 + f)
-    z = s * s
-    rest = fma(s * z, _polynomial(LOGARITHM, z), e * LN2_LOW)
-    return fma(e, LN2_HIGH, fma(2.0, s, rest))
-
-
-def turned(word: int) -> tuple[float, float]:
-    """Cosine and sine."""
-    f = (((word << 2) % (1 << 64) >> 12) / 2.0**52 - 0.5) + 2.0**-53
-    y = f * f
-    sine = fma(f, HALF_PI, f * (y * _polynomial(SINE, y)))
-    cosine = fma(y, _polynomial(COSINE, y), 1.0)
-    quarter = word >> 62
-    a, b = (-sine, cosine) if quarter % 2 else (cosine, sine)
-    return (-a, -b) if quarter >= 2 else (a, b)
-
-
-def normals(size: int, angle: int) -> tuple[float, float]:
-    cosine, sine = turned(angle)
-    radius = sqrt(-2.0 * logarithm(unit(size)))
-    return radius * cosine, radius * sine
-
-
-def fma(a: float, b: float, c: float) -> float:
-    """a * b + c, rounded once."""
-    return float(Fraction(a) * Fraction(b) + Fraction(c))
-
-
-def _polynomial(coefficients: tuple[float, ...], x: float) -> float:
-    value = coefficients[-1]
-    for coefficient in reversed(coefficients[:-1]):
-        value = fma(value, x, coefficient)
-    return value
 
 
 READERS = {"box_staircase": BoxReader, "l1_staircase": BallReader, "l2_laplace": L2Reader}

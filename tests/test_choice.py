@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 from conftest import KEY
-from fit import rejected
+from fastnoise.verify.fit import rejected
 from reference import ROWS, near
 
 import fastnoise as fn

@@ -1,14 +1,16 @@
-"""How accurate are the kernels' logarithm, sine and cosine, and are they those of the reader?"""
+"""How accurate are the kernels' logarithm, sine and cosine?"""
+
+from fractions import Fraction
+from math import comb, factorial
 
 import mpmath
 import numpy as np
 import pytest
 from fastnoise_kernels import lanes
-from fastnoise_kernels.elementary import logarithm, turned, unit
+from fastnoise_kernels.elementary import above_inverse, logarithm, turned, unit
+from fastnoise_kernels.polynomials import COSINE, HALF_PI, LOGARITHM, SINE
 from numba import njit, types
 from numba.extending import intrinsic
-
-from fastnoise import vector_reader
 
 ONES = 2**64 - 1
 
@@ -59,14 +61,17 @@ def compiled(function, load):
 kernel_logarithm = compiled(logarithm, lanes.load_floats)
 kernel_turned = compiled(turned, _load_word)
 kernel_unit = compiled(unit, _load_word)
+kernel_short_unit = compiled(lambda word: unit(word, 48), _load_word)
+kernel_inverse = compiled(above_inverse, lanes.load_floats)
 
 
 def words(rng, count: int) -> np.ndarray:
     """Random ones, and both sides of where anything changes."""
     edges = [0, ONES, *(1 << i for i in range(64)), *(ONES >> i for i in range(64))]
     quarters = [q << 62 for q in range(4)]
-    edges += [(q + step) % 2**64 for q in quarters for step in (-4097, -4096, -1, 1, 4095, 4096)]
-    edges += [(q + (1 << 61) + step) % 2**64 for q in quarters for step in (-4096, -1, 0, 1, 4096)]
+    steps = [sign * (1 << 16) + more for sign in (-1, 0, 1) for more in (-1, 0, 1)]
+    edges += [(q + step) % 2**64 for q in quarters for step in steps]
+    edges += [(q + (1 << 61) + step) % 2**64 for q in quarters for step in steps]
     return np.concatenate([np.array(edges, np.uint64), rng.integers(0, ONES, count, np.uint64)])
 
 
@@ -104,18 +109,13 @@ def test_logarithm__an_error_is_seen(rng):
     assert max(logarithm_errors(x, values)) >= 2.0**-51
 
 
-def test_logarithm__is_the_readers(rng):
-    x = arguments(rng, 1_000)
-    assert kernel_logarithm(x)[0].tolist() == [vector_reader.logarithm(a) for a in x.tolist()]
-
-
 def angles(some: np.ndarray) -> list[mpmath.mpf]:
     """What `turned` is the cosine and sine of: the middle of its place, an eighth back."""
     with mpmath.workprec(160):
-        places = [((w % 2**62) >> 10) + mpmath.mpf(1) / 2 for w in some.tolist()]
+        places = [((w % 2**62) >> 16) + mpmath.mpf(1) / 2 for w in some.tolist()]
         quarters = [w >> 62 for w in some.tolist()]
         pairs = zip(quarters, places, strict=True)
-        return [mpmath.pi / 2 * (q + p / 2**52 - mpmath.mpf(1) / 2) for q, p in pairs]
+        return [mpmath.pi / 2 * (q + p / 2**46 - mpmath.mpf(1) / 2) for q, p in pairs]
 
 
 def turned_error(some: np.ndarray, cosines: np.ndarray, sines: np.ndarray) -> mpmath.mpf:
@@ -140,12 +140,6 @@ def test_turned__an_error_is_seen(rng):
     assert turned_error(some, cosines, sines) >= 2.0**-52
 
 
-def test_turned__is_the_readers(rng):
-    some = words(rng, 3_000)
-    pairs = list(zip(*(values.tolist() for values in kernel_turned(some)), strict=True))
-    assert pairs == [vector_reader.turned(word) for word in some.tolist()]
-
-
 def test_turned__four_quarters_are_one_turned(rng):
     """The same place in each: (c, s), (-s, c), (-c, -s), (s, -c)."""
     place = words(rng, 100) >> np.uint64(2)
@@ -157,11 +151,21 @@ def test_turned__four_quarters_are_one_turned(rng):
 
 def test_unit__is_the_middle_of_its_part(rng):
     some = words(rng, 5_000)
-    values = kernel_unit(some)[0].tolist()
-    assert values == [vector_reader.unit(word) for word in some.tolist()]
+    values, short = kernel_unit(some)[0].tolist(), kernel_short_unit(some)[0].tolist()
     assert values == [((w >> 12) * 2 + 1) / 2**53 for w in some.tolist()]
-    assert min(values) == 2.0**-53
-    assert max(values) == 1 - 2.0**-53
+    assert short == [((w >> 16) * 2 + 1) / 2**49 for w in some.tolist()]
+    assert (min(values), max(values)) == (2.0**-53, 1 - 2.0**-53)
+    assert (min(short), max(short)) == (2.0**-49, 1 - 2.0**-49)
+
+
+def test_above_inverse__is_above_by_an_eighth_at_most(rng):
+    """Of powers of two it is the inverse itself."""
+    x = np.concatenate([2.0 ** np.arange(-60, 60), arguments(rng, 2_000)])
+    products = [
+        Fraction(float(v)) * Fraction(a) for a, v in zip(x, kernel_inverse(x)[0], strict=True)
+    ]
+    assert min(products) == 1
+    assert Fraction(9, 8) - Fraction(1, 100) < max(products) <= Fraction(9, 8)
 
 
 @pytest.mark.parametrize("function", [kernel_logarithm, kernel_unit, kernel_turned])
@@ -170,3 +174,66 @@ def test_place_in_the_vector__does_not_matter(function, rng):
     once = function(values)
     for shift in (1, 7):
         np.testing.assert_array_equal(function(values[shift:]), np.array(once)[:, shift:])
+
+
+# --- polynomials, proved --------------------------------------------------------------------------
+
+
+def largest(coefficients: list[Fraction], end: Fraction, pieces: int = 64) -> Fraction:
+    """At least |polynomial| anywhere on [0, end].
+
+    On each piece it is between its Bernstein coefficients.
+    """
+    size, degree, most = end / pieces, len(coefficients) - 1, Fraction(0)
+    for piece in range(pieces):
+        start = size * piece
+        shifted = [
+            sum(comb(n, k) * c * start ** (n - k) for n, c in enumerate(coefficients) if n >= k)
+            * size**k
+            for k in range(degree + 1)
+        ]
+        bernstein = (
+            sum(Fraction(comb(i, k), comb(degree, k)) * shifted[k] for k in range(i + 1))
+            for i in range(degree + 1)
+        )
+        most = max(most, *map(abs, bernstein))
+    return most
+
+
+def difference(polynomial: tuple[float, ...], series: list[Fraction]) -> list[Fraction]:
+    exact = [Fraction(c) for c in polynomial] + [Fraction(0)] * (len(series) - len(polynomial))
+    return [p - c for p, c in zip(exact, series, strict=True)]
+
+
+HALF_PI_EXACT = Fraction("1.57079632679489661923132169163975144209858469968755291")
+
+
+def test_logarithm__its_polynomial_is_within_a_tenth_of_a_rounding():
+    """ln((1 + s) / (1 - s)) = 2 s + s**3 sum 2 z**k / (2 k + 3), z = s**2, s at most tan(pi/8)**2.
+
+    An error of the polynomial is s**2 / 2 of itself beside 2 s.
+    """
+    end, terms = Fraction("0.17157288") ** 2, 20
+    series = [Fraction(2, 2 * k + 3) for k in range(terms)]
+    rest = 2 * end**terms  # of a geometric series with a ratio below 1/2
+    error = largest(difference(LOGARITHM, series), end) + rest
+    assert error * end / 2 < Fraction(1, 10 * 2**53)
+
+
+@pytest.mark.parametrize(("polynomial", "first"), [(SINE, 3), (COSINE, 2)], ids=["sine", "cosine"])
+def test_turned__its_polynomials_are_within_a_quarter_of_a_rounding(polynomial, first):
+    """sin = x - x**3 / 6 + .., cos = 1 - x**2 / 2 + .., x = pi/2 f: series in f**2 <= 1/4."""
+    powers = range(first, first + 40, 2)
+    signs = [-1 if (n // 2) % 2 else 1 for n in powers]
+    series = [s * HALF_PI_EXACT**n / factorial(n) for s, n in zip(signs, powers, strict=True)]
+    error = largest(difference(polynomial, series), Fraction(1, 4)) + Fraction(1, 2**100)
+    assert error / 2**first < Fraction(1, 4 * 2**53)
+    assert abs(Fraction(HALF_PI) - HALF_PI_EXACT) / 2 < Fraction(1, 3 * 2**53)
+
+
+@pytest.mark.parametrize("at", range(len(LOGARITHM)))
+def test_logarithm__a_wrong_coefficient_is_seen(at):
+    wrong = tuple(c * (1 + 1e-4 * (i == at)) for i, c in enumerate(LOGARITHM))
+    series = [Fraction(2, 2 * k + 3) for k in range(20)]
+    end = Fraction("0.17157288") ** 2
+    assert largest(difference(wrong, series), end) * end / 2 > Fraction(1, 10 * 2**53)

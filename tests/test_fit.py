@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 from conftest import KEY
-from exact import integer_sf
-from fit import rejected
+from fastnoise.exact import integer_sf
+from fastnoise.verify.fit import rejected
 
 import fastnoise as fn
 

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from conftest import KEY
-from fit import SHARES, misfits, rejected, rows_depend, unlikely
+from fastnoise.verify.fit import SHARES, misfits, rejected, rows_depend, unlikely
 
 import fastnoise as fn
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from conftest import KEY
-from fit import SHARES, misfits, rejected, rows_depend
+from fastnoise.verify.fit import SHARES, misfits, rejected, rows_depend
 from scipy.special import gammaincinv
 
 import fastnoise as fn

@@ -5,7 +5,7 @@ from functools import lru_cache
 import numpy as np
 import pytest
 from conftest import KEY
-from fit import (
+from fastnoise.verify.fit import (
     SHARES,
     dependent,
     kinds_of,

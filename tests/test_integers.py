@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from conftest import KEY
-from exact import integer_sf
+from fastnoise.exact import integer_sf
 from fastnoise_kernels.integers import add_saturating
 from fastnoise_kernels.layout import DEEP
-from fit import rejected
+from fastnoise.verify.fit import rejected
 
 import fastnoise as fn
 from fastnoise.engine import Limits, integer_noise, perturb_chunk

@@ -5,7 +5,7 @@ from itertools import pairwise, permutations, product
 from math import comb, prod
 
 import pytest
-from exact import DrawnLayers, exp_bounds, ideal_layers
+from fastnoise.exact import DrawnLayers, exp_bounds, ideal_layers
 from fastnoise_kernels import layout
 
 from fastnoise import layer_tables

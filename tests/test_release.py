@@ -6,7 +6,7 @@ from math import ceil, floor, inf, nan
 import numpy as np
 import pytest
 from conftest import KEY
-from exact import DrawnLaw, exp_bounds
+from fastnoise.exact import DrawnLaw, exp_bounds
 from fastnoise_kernels.layout import DEEP
 from mechanisms import FLOATS, VECTORS, name
 

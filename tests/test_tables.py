@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from exact import DrawnLaw, exp_bounds, ideal_laplace, ideal_level
+from fastnoise.exact import DrawnLaw, exp_bounds, ideal_laplace, ideal_level
 from fastnoise_kernels import layout
 
 from fastnoise.finite_tables import truncated_laplace_law, uniform_law

@@ -5,8 +5,8 @@ from math import exp
 import numpy as np
 import pytest
 from conftest import KEY
-from exact import integer_sf
-from fit import unlikely
+from fastnoise.exact import integer_sf
+from fastnoise.verify.fit import unlikely
 
 import fastnoise as fn
 

@@ -10,9 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from fastnoise.certificate import Guarantee
 from fastnoise.design.radial_gamma import LARGEST_DIM, optimal_radial_gamma
+from fastnoise.layer_tables import fits_one_table
 from fastnoise.mechanisms.ideal_box_staircase import IdealBoxStaircase
-from fastnoise.mechanisms.mechanism import Privacy, VectorMechanism
+from fastnoise.mechanisms.mechanism import Privacy, VectorMechanism, refuse_changed
+from fastnoise.proof.guarantee import box_guarantee
 from fastnoise.release import Release, float_above, steps_across
 from fastnoise.validation import number, positive, power_of_two, refusal
 from fastnoise.vector_release import box_staircase_grids, box_staircase_release
@@ -96,6 +99,16 @@ class BoxStaircase(IdealBoxStaircase, VectorMechanism):
 
     def _release(self, grid: tuple[float, ...] | None) -> Release:
         return box_staircase_release(self.epsilon, self.widths, self.core, grid)
+
+    def _guarantee(self, changed: Any) -> Guarantee:
+        refuse_changed(changed, "vector")
+        pairs = zip(self.widths, self.grid, strict=True)
+        steps = [steps_across(self.epsilon, width, grid) for width, grid in pairs]
+        # an empty core has no weight: layers start at the next, where one table lists them
+        start = 0 in self.core and fits_one_table(self.epsilon, self.dim)
+        shares = [Fraction(z) / Fraction(s) for z, s in zip(self.core, self.widths, strict=True)]
+        radii = [max(1, round((z + start) * n)) for z, n in zip(shares, steps, strict=True)]
+        return box_guarantee(self._release(self.grid).law, self.epsilon, steps, radii)
 
 
 def _core(epsilon: float, widths: tuple[float, ...], core: Any) -> tuple[float, ...]:

@@ -5,10 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from fastnoise.certificate import Guarantee
 from fastnoise.design.gamma import Cost, dominating_gamma, heuristic_gamma
 from fastnoise.design.radius import optimal_radius
 from fastnoise.mechanisms.ideal_discrete_staircase import IdealDiscreteStaircase
-from fastnoise.mechanisms.mechanism import IntegerMechanism, Privacy
+from fastnoise.mechanisms.mechanism import (
+    IntegerMechanism,
+    Privacy,
+    any_changed,
+    refuse_changed,
+)
+from fastnoise.proof.guarantee import staircase_guarantee
 from fastnoise.release import Release, discrete_staircase_release, integer_sensitivity
 from fastnoise.validation import positive, refusal, whole
 
@@ -22,6 +29,10 @@ class _Staircase(IdealDiscreteStaircase, IntegerMechanism):
 
     def _release(self, grid: float | None) -> Release:
         return discrete_staircase_release(self.epsilon, self.sensitivity, self.r)
+
+    def _guarantee(self, changed: Any) -> Guarantee:
+        law = self._release(self.grid).law
+        return staircase_guarantee(law, self.epsilon, self.sensitivity, self.r)
 
 
 @dataclass(frozen=True, init=False)
@@ -63,6 +74,10 @@ class DiscreteStaircase(_Staircase):
     def privacy(self) -> Privacy:
         return Privacy(self.epsilon, self.delta, "element", self.sensitivity, None)
 
+    def _guarantee(self, changed: Any) -> Guarantee:
+        refuse_changed(changed, "element")
+        return super()._guarantee(changed)
+
 
 @dataclass(frozen=True, init=False)
 class Geometric(_Staircase):
@@ -95,6 +110,9 @@ class Geometric(_Staircase):
     @property
     def privacy(self) -> Privacy:
         return Privacy(self.epsilon, self.delta, "l1", 1, self.epsilon)
+
+    def _guarantee(self, changed: Any) -> Guarantee:
+        return super()._guarantee(changed)._replace(changed=any_changed(changed))
 
 
 def _radius(epsilon: float, sensitivity: int, cost: Cost, r: Any) -> int:

@@ -6,13 +6,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from fastnoise.certificate import Guarantee
 from fastnoise.mechanisms.ideal_discrete_uniform import IdealDiscreteUniform
 from fastnoise.mechanisms.ideal_truncated_discrete_laplace import (
     exact_delta,
     given_delta,
     stated_delta,
 )
-from fastnoise.mechanisms.mechanism import IntegerMechanism, Privacy
+from fastnoise.mechanisms.mechanism import IntegerMechanism, Privacy, any_changed
+from fastnoise.proof.guarantee import uniform_guarantee
 from fastnoise.release import MOST_BITS, SCALE_BITS, Release, integer_uniform_release
 from fastnoise.validation import refusal, whole
 
@@ -54,6 +56,10 @@ class DiscreteUniform(IdealDiscreteUniform, IntegerMechanism):
     def _release(self, grid: float | None) -> Release:
         weights = self.exact_weights()
         return integer_uniform_release(2 * weights.core + 1, weights.height)
+
+    def _guarantee(self, changed: Any) -> Guarantee:
+        some, law = any_changed(changed), self._release(self.grid).law
+        return uniform_guarantee(law, self.exact_weights(), self.sensitivity, some)
 
 
 def _sensitivity(delta: float | Fraction, sensitivity: Any) -> int:

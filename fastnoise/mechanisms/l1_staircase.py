@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
+from fastnoise.certificate import Guarantee
 from fastnoise.design.gamma import Cost, dominating_gamma, heuristic_gamma
 from fastnoise.design.radial_gamma import LARGEST_DIM, optimal_radial_gamma
 from fastnoise.mechanisms.ideal_l1_staircase import IdealL1Staircase
 from fastnoise.mechanisms.mechanism import Privacy, VectorMechanism
+from fastnoise.mechanisms.staircase import released_radius
+from fastnoise.proof.guarantee import ball_guarantee, staircase_guarantee
 from fastnoise.release import Release, float_above, staircase_grid, steps_across
 from fastnoise.validation import fraction, positive, refusal, whole
 from fastnoise.vector_release import l1_staircase_grid, l1_staircase_release
@@ -86,6 +90,13 @@ class L1Staircase(IdealL1Staircase, VectorMechanism):
 
     def _release(self, grid: float | None) -> Release:
         return l1_staircase_release(self.epsilon, self.dim, self.sensitivity, self.gamma, grid)
+
+    def _guarantee(self, changed: Any) -> Guarantee:
+        some = self.dim if changed is None else whole("changed", changed, 1, self.dim + 1)
+        steps = steps_across(self.epsilon, self.sensitivity, self.grid, self.dim)
+        prove = staircase_guarantee if self.dim == 1 else ball_guarantee
+        law, radius = self._release(self.grid).law, released_radius(self.gamma, steps)
+        return prove(law, self.epsilon, steps, radius)._replace(changed=some)
 
 
 def _gamma(

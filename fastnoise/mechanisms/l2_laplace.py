@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
 
+from fastnoise.certificate import Guarantee
 from fastnoise.mechanisms.ideal_l2_laplace import IdealL2Laplace, IdealMultiUserLaplace
-from fastnoise.mechanisms.mechanism import Privacy, VectorMechanism
+from fastnoise.mechanisms.mechanism import (
+    Privacy,
+    VectorMechanism,
+    any_changed,
+    refuse_changed,
+)
+from fastnoise.proof.guarantee import l2_guarantee, laplace_guarantee
 from fastnoise.release import CHANGED, Release, float_above, laplace_grid, steps_across
 from fastnoise.validation import positive, whole
 from fastnoise.vector_release import l2_grid, l2_release, l2_sensitivity
@@ -56,6 +63,15 @@ class _Vectors(VectorMechanism):
     def _release(self, grid: float | None) -> Release:
         return l2_release(self.epsilon, self.dim, self.sensitivity, self._users, grid)
 
+    def _guarantee(self, changed: Any) -> Guarantee:
+        law, users = self._release(self.grid).law, self._users
+        some = any_changed(changed) or users
+        if self.dim > 1:
+            sizes = self.sensitivity, self.grid
+            return l2_guarantee(law, self.epsilon, *sizes, users, some)
+        steps = steps_across(self.epsilon, self.sensitivity, self.grid, users)
+        return laplace_guarantee(law, self.epsilon, steps, steps - users + some, some)
+
 
 @dataclass(frozen=True, init=False)
 class L2Laplace(IdealL2Laplace, _Vectors):
@@ -83,6 +99,10 @@ class L2Laplace(IdealL2Laplace, _Vectors):
     def privacy(self) -> Privacy:
         lipschitz = self.epsilon / self.sensitivity
         return Privacy(self.epsilon, self.delta, "l2", self.sensitivity, lipschitz)
+
+    def _guarantee(self, changed: Any) -> Guarantee:
+        refuse_changed(changed, "vector")
+        return super()._guarantee(changed)._replace(changed=None)
 
 
 @dataclass(frozen=True, init=False)

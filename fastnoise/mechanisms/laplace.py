@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
+from fastnoise.certificate import Guarantee
 from fastnoise.mechanisms.ideal_laplace import IdealLaplace
-from fastnoise.mechanisms.mechanism import Mechanism, Privacy
+from fastnoise.mechanisms.mechanism import Mechanism, Privacy, any_changed
+from fastnoise.proof.guarantee import laplace_guarantee
 from fastnoise.release import (
     CHANGED,
     Release,
@@ -68,3 +71,8 @@ class Laplace(IdealLaplace, Mechanism):
 
     def _release(self, grid: float | None) -> Release:
         return laplace_release(self.epsilon, self.sensitivity, grid)
+
+    def _guarantee(self, changed: Any) -> Guarantee:
+        some, law = any_changed(changed) or CHANGED, self._release(self.grid).law
+        steps = steps_across(self.epsilon, self.sensitivity, self.grid, CHANGED)
+        return laplace_guarantee(law, self.epsilon, steps, steps - CHANGED + some, some)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
+from fastnoise.certificate import Guarantee
 from fastnoise.design.gamma import Cost, dominating_gamma, heuristic_gamma, optimal_gamma
 from fastnoise.mechanisms.ideal_staircase import IdealStaircase
-from fastnoise.mechanisms.mechanism import Mechanism, Privacy
+from fastnoise.mechanisms.mechanism import Mechanism, Privacy, refuse_changed
+from fastnoise.proof.guarantee import staircase_guarantee
 from fastnoise.release import (
     Release,
     float_above,
@@ -83,6 +86,17 @@ class Staircase(IdealStaircase, Mechanism):
 
     def _release(self, grid: float | None) -> Release:
         return staircase_release(self.epsilon, self.sensitivity, self.gamma, grid)
+
+    def _guarantee(self, changed: Any) -> Guarantee:
+        refuse_changed(changed, "element")
+        steps = steps_across(self.epsilon, self.sensitivity, self.grid)
+        radius = released_radius(self.gamma, steps)
+        return staircase_guarantee(self._release(self.grid).law, self.epsilon, steps, radius)
+
+
+def released_radius(gamma: float, steps: int) -> int:
+    """The r nearest to gamma * steps that is not 0; gamma 0 is gamma 1."""
+    return max(1, round(Fraction(gamma or 1.0) * steps))
 
 
 def staircase_gamma(

@@ -9,8 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from fastnoise import choice
-from fastnoise.mechanisms.mechanism import Privacy
+from fastnoise.certificate import Certificate, certified
+from fastnoise.mechanisms.mechanism import Privacy, refuse_changed
 from fastnoise.mechanisms.staircase import staircase_gamma
+from fastnoise.proof.guarantee import choice_guarantee
 from fastnoise.release import STEPS_BITS, power_grid
 from fastnoise.stream import Stream
 from fastnoise.validation import positive
@@ -101,3 +103,13 @@ class StaircaseChoice:
         (4,)
         """
         return choice.choose(self, costs, stream, rows)
+
+    def certificate(self, *, changed: int | None = None) -> Certificate:
+        """What is really chosen by: its epsilon, and that choices are exact.
+
+        >>> import fastnoise as fn
+        >>> fn.StaircaseChoice(epsilon=0.5).certificate().epsilon
+        1.0
+        """
+        refuse_changed(changed, "row of costs")
+        return certified(self, choice_guarantee(self.epsilon))

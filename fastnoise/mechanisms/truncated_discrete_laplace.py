@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
+from fastnoise.certificate import Guarantee
 from fastnoise.mechanisms.ideal_truncated_discrete_laplace import (
     IdealTruncatedDiscreteLaplace,
     exact_delta,
     given_delta,
     stated_delta,
 )
-from fastnoise.mechanisms.mechanism import IntegerMechanism, Privacy
+from fastnoise.mechanisms.mechanism import IntegerMechanism, Privacy, any_changed
+from fastnoise.proof.guarantee import truncated_guarantee
 from fastnoise.release import Release, integer_sensitivity, truncated_laplace_release
 from fastnoise.validation import positive
 
@@ -51,3 +54,8 @@ class TruncatedDiscreteLaplace(IdealTruncatedDiscreteLaplace, IntegerMechanism):
 
     def _release(self, grid: float | None) -> Release:
         return truncated_laplace_release(self.epsilon, exact_delta(self.delta), self.sensitivity)
+
+    def _guarantee(self, changed: Any) -> Guarantee:
+        some, law = any_changed(changed), self._release(self.grid).law
+        delta = exact_delta(self.delta)
+        return truncated_guarantee(law, self.epsilon, delta, self.sensitivity, some)

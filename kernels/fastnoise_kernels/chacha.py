@@ -25,7 +25,7 @@ from numba.extending import intrinsic
 
 from fastnoise_kernels import lanes
 from fastnoise_kernels.jit import inner, kernel
-from fastnoise_kernels.layout import EPOCH_BITS, EXTRA_NONCE
+from fastnoise_kernels.layout import EPOCH_BITS, EXTRA_NONCE, REFINING_NONCE
 from fastnoise_kernels.memory import prefetch
 
 BATCH = 256  # 32-bit words that sixteen blocks hold
@@ -226,10 +226,34 @@ def extra_words(key, row, words):
         words[i] = np.uint64(low) | np.uint64(high) << np.uint64(32)
 
 
+@inner
+def refining_word(key, row, index):
+    """The first word that makes the uniform number `index` of a row longer."""
+    counters, nonces = np.empty(16, np.uint64), np.empty(16, np.uint64)
+    counters[:] = np.uint64(row)
+    nonces[:] = np.uint64(REFINING_NONCE) + np.uint64(index)
+    block = np.empty(BATCH, np.uint32)
+    sixteen_blocks(key, counters, nonces, block, 0)
+    return np.uint64(block[0]) | np.uint64(block[16]) << np.uint64(32)
+
+
 @kernel
 def keystream(start, stop, key, first, out):
     """Raw ChaCha20 in standard order; a row is a batch of sixteen blocks, the first `first`."""
     for batch in range(start, stop):
         counter = first + np.uint64(batch) * np.uint64(16)
         sixteen_blocks_in_order(key, counter, np.uint64(0), out, batch * BATCH)
+    return 0
+
+
+@kernel
+def single_blocks(start, stop, key, counters, nonces, out):
+    """One block for each counter and nonce."""
+    counter, nonce = np.empty(16, np.uint64), np.empty(16, np.uint64)
+    block = np.empty(BATCH, np.uint32)
+    for i in range(start, stop):
+        counter[:], nonce[:] = counters[i], nonces[i]
+        sixteen_blocks(key, counter, nonce, block, 0)
+        for word in range(16):
+            out[16 * i + word] = block[16 * word]
     return 0

@@ -133,6 +133,9 @@ class Floats(Lanes):
     def __gt__(self, other: Any) -> Lanes:
         return Lanes(self.builder, self.builder.fcmp_ordered(">", self.value, self._like(other)))
 
+    def same_as(self, other: Any) -> Lanes:
+        return Lanes(self.builder, self.builder.fcmp_ordered("==", self.value, self._like(other)))
+
     def _new(self, value: ir.Value) -> Floats:
         return Floats(self.builder, value)
 

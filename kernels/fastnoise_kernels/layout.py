@@ -61,7 +61,9 @@ NETWORK: Final = 23  # where the pairs of a sorting network start
 PAIRS: Final = 24
 SCALE: Final = 25  # this and the next are float64: scale of the noise in grid steps
 SHAPE: Final = 26  # two constants of the Gamma law of the radius (Marsaglia & Tsang 2000)
-TABLES: Final = 28  # TABLE words for each alias table
+FINE_BITS: Final = 28  # of l2 noise: see below
+KEPT_BELOW: Final = 29  # this and the next
+TABLES: Final = 31  # TABLE words for each alias table
 MOST_COINS: Final = 8
 TABLE: Final = 5
 TABLE_BITS: Final = 0
@@ -71,6 +73,29 @@ TABLE_TIMES: Final = 3
 TABLE_LAST: Final = 4
 VECTOR_HEADER: Final = TABLES + TABLE * (MOST_COINS + 1)
 
+# l2 noise is rounded to cells of 2**FINE_BITS grid steps; the place in the cell is drawn uniformly
+# and kept with a chance that falls along the radius. A word gives its first UNIFORM_BITS to a
+# uniform number and its SPARE_BITS to the place of a coordinate, to which half of a 32-bit word,
+# shared with the next one, adds SPARE_BITS more where FINE_BITS ask for them. The spare bits of the
+# first word are a coin, which is made longer where it matters: a coin of SPARE_BITS + 64 that is
+# below KEPT_BELOW, SPARE_BITS in one word and 64 in the next, keeps its place whatever it is.
+UNIFORM_BITS: Final = 48
+SPARE_BITS: Final = 64 - UNIFORM_BITS
+PLANE: Final = 2  # dimensions
+SPACE: Final = 3
+RADIUS_WORDS: Final = 3  # of a row of four dimensions or more
+
+
+def words_before(dim: int) -> int:
+    """How many 64-bit words of a row come before those whose spare bits are places."""
+    return {PLANE: 1, SPACE: 2}.get(dim, RADIUS_WORDS)
+
+
+def l2_words(dim: int) -> int:
+    """How many 64-bit words a row has; half words of places follow."""
+    return words_before(dim) + (dim if dim <= SPACE else dim + dim % 2)
+
+
 CHOICE_BITS: Final = 10  # powers of e**-epsilon are tabled for digits of so many bits,
 CHOICE_PLACES: Final = 4  # in one place if that is all of them, else in four
 
@@ -79,6 +104,15 @@ EPOCH_BITS: Final = 40  # so many rows share a nonce (see `chacha`)
 # A row's own words come from the nonce of its epoch; ties, rejections and restarts read on under
 # these nonces.
 EXTRA_NONCE: Final = 1 << 63
+
+# A uniform number that is needed to more bits than its word has goes on under a nonce of its own,
+# REFINING_NONCE + its index: that of its word in the row, plus REFINED_DRAW for every draw before
+# (a radius that did not fit); or COIN_INDEX for a coin, the next ones for places. Blocks after the
+# first, which has 512 bits, add REFINED_BLOCK to the nonce each.
+REFINING_NONCE: Final = 3 << 62
+REFINED_DRAW: Final = 1 << 20
+COIN_INDEX: Final = 1 << 39
+REFINED_BLOCK: Final = 1 << 40
 
 # What a kernel writes for noise that 64-bit arithmetic cannot decide: the Python layer redraws that
 # row in unbounded integers. Noise of 2**62 grid steps or more is rarer than e**-1024 at the widest

@@ -1,6 +1,6 @@
 """Vectors plus vector noise: what laws on R^d share.
 
-Noise is whole grid steps, held in float64, NaN for a row that kernels cannot decide. It is drawn
+Noise is whole grid steps, held in float64, NaN where kernels cannot decide it. It is drawn
 for groups of sixteen rows, coordinate by coordinate, so that the same coordinate of sixteen rows is
 one vector; then put in order, row after row.
 """
@@ -48,6 +48,7 @@ def marked_row(marks, at, first, ids, lead, n):
 
 @inner
 def tile_rows(dim):
+    """How many rows a tile has; and a mark stands for."""
     return max(16, TILE_VALUES // dim // 16 * 16)
 
 
@@ -119,14 +120,23 @@ def add_decided_values(noise, begin, end, x, out, base, low, high, grids, whole)
     return undecided
 
 
+@inner
+def mark(marks, at, n, dim):
+    """Rows at .. at + n - 1 have undecided ones among them; a mark is for `tile_rows` of them."""
+    rows = tile_rows(dim)
+    for block in range(at // rows, (at + n - 1) // rows + 1):
+        marks[block] = 1
+
+
 @kernel
 def perturb_vectors(
-    start, stop, filler, key, law, first, ids, skip, x, out, low, high, grids, whole
+    start, stop, filler, key, law, first, ids, skip, x, out, low, high, grids, whole, marks
 ):
     """out = x + noise for rows start .. stop; counts the values left for the Python layer.
 
     x: values in C order, of which the first `skip` of the first row are missing, and perhaps some
-        of the last; grids: one a coordinate; whole: 2**52, or 0 if nothing is snapped.
+        of the last; grids: one a coordinate; whole: 2**52, or 0 if nothing is snapped; marks: set
+        where values are left.
     """
     dim, width = np.int64(law[DIM]), np.int64(law[WIDTH])
     rows = tile_rows(dim)
@@ -146,6 +156,7 @@ def perturb_vectors(
         base = (at - lead) * dim - skip  # where the first group starts in x
         begin, end = max(lead * dim, -base), min((lead + n) * dim, len(x) - base)
         if not decided:
+            mark(marks, at, n, dim)
             undecided += add_decided_values(
                 noise, begin, end, x, out, base, low, high, grids, whole
             )

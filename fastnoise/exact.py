@@ -7,23 +7,27 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import pairwise
-from math import ceil
+from math import ceil, exp, expm1
 
 from fastnoise_kernels import layout
 
 from fastnoise.reader import Slopes, Table
 from fastnoise.tables import Law
 
+FARTHEST = 10**5  # e**-100000 stands for all that is smaller, where that is a bound
+
 
 @lru_cache(maxsize=256)
-def exp_bounds(epsilon: float | Fraction, bits: int = 1000) -> tuple[Fraction, Fraction]:
+def exp_bounds(epsilon: float | Fraction, digits: int = 1000) -> tuple[Fraction, Fraction]:
     """Rationals just below and just above e**-epsilon."""
-    exponent, context = Fraction(epsilon), Context(prec=bits)
+    exponent, context = Fraction(epsilon), Context(prec=digits)
+    if exponent > FARTHEST:
+        return Fraction(0), exp_bounds(FARTHEST, digits)[1]
     # The quotient is off by a unit in its last place, which is `exponent` units of the power.
     quotient = context.divide(Decimal(-exponent.numerator), Decimal(exponent.denominator))
     middle = context.exp(quotient)
-    error = middle.scaleb(1 - bits) * (2 + ceil(exponent))
-    down, up = Context(bits + 9, ROUND_FLOOR), Context(bits + 9, ROUND_CEILING)
+    error = middle.scaleb(1 - digits) * (2 + ceil(exponent))
+    down, up = Context(digits + 9, ROUND_FLOOR), Context(digits + 9, ROUND_CEILING)
     return Fraction(down.subtract(middle, error)), Fraction(up.add(middle, error))
 
 
@@ -33,7 +37,7 @@ class DrawnLaw:
     def __init__(self, law: Law) -> None:
         self.law = law
         self.steps, self.radius = int(law[layout.STEPS]), int(law[layout.RADIUS])
-        self.levels = int(law[layout.HEAD_LEVELS])
+        self.levels, self.digits = int(law[layout.HEAD_LEVELS]), int(law[layout.DIGIT_LEVELS])
         head, digit = Table.head(law), Table.digit(law)
         self.whole = 1 << (32 + 64 * head.limbs)
         self.head, self.digit = head.weights(), digit.weights()
@@ -42,6 +46,31 @@ class DrawnLaw:
         self.ends = int(law[layout.BEYOND]) == layout.ENDS
         self.last_places, self.end = int(law[layout.LAST_PLACES]), int(law[layout.END])
         self.slopes = Slopes(law)
+
+    def is_sound(self) -> bool:
+        """Whether the words mean what is read here.
+
+        Nothing but levels, digits, restarts and ends is ever drawn; and of flat places exactly the
+        coins that would be a bias are dropped, of sloping ones none is kept before it is looked at.
+        """
+        entries = sum(self.head[: self.levels + 2 + self.ends]), sum(self.digit[: self.digits + 1])
+        end = self.radius + self.levels * self.steps + self.last_places
+        if entries != (self.whole, self.whole) or (self.ends and self.end != end):
+            return False
+        whole = 1 << (32 if int(self.law[layout.WORDS]) == 1 else 64)
+        rest_top, rest_side = int(self.law[layout.REST_TOP]), int(self.law[layout.REST_SIDE])
+        if self.slopes.slopes:
+            fits = self.steps == 1 << len(self.slopes.slopes)
+            drops = rest_side >= (1 - self.tilt) * whole
+        else:
+            fits = 2 * self.steps < whole
+            drops = rest_side == whole % (2 * self.steps)
+        return fits and drops and rest_top == whole % (2 * self.radius - 1)
+
+    @cached_property
+    def tilt(self) -> Fraction:
+        """The last place of a level beside its first; 1 where levels are flat."""
+        return self.slopes.chance(self.steps - 1)
 
     def level(self, level: int) -> Fraction:
         if self.laps:
@@ -55,9 +84,8 @@ class DrawnLaw:
         return Fraction(self.last, self.whole) * self.digit_probability(level - self.levels - 1)
 
     def digit_probability(self, digit: int) -> Fraction:
-        entries = int(self.law[layout.DIGIT_LEVELS])
-        restarts, entry = divmod(digit, entries)
-        again = Fraction(self.digit[entries], self.whole) ** restarts
+        restarts, entry = divmod(digit, self.digits)
+        again = Fraction(self.digit[self.digits], self.whole) ** restarts
         return again * Fraction(self.digit[entry], self.whole)
 
     def level_of(self, noise: int) -> int:
@@ -75,14 +103,13 @@ class DrawnLaw:
 
     def place(self, place: int, last: bool = False) -> Fraction:
         """P(place on one side) of a level; or of the last, shorter one."""
-        if not self.slopes.slopes:
-            return Fraction(1, 2 * self.steps)
         mass = self.last_mass if last else self.full_mass
         return self.slopes.chance(place) / (2 * mass)
 
     @cached_property
     def full_mass(self) -> Fraction:
-        return self.mass_of(self.steps)
+        """How many first places a level is worth."""
+        return self.mass_of(self.steps) if self.slopes.slopes else Fraction(self.steps)
 
     @cached_property
     def last_mass(self) -> Fraction:
@@ -122,7 +149,9 @@ class DrawnLayers:
     """P(layer) of a law of vectors, from nothing but its words."""
 
     def __init__(self, law: Law) -> None:
-        self.law = law
+        self.law, self.dim = law, int(law[layout.DIM])
+        sizes = [int(word) for word in law[int(law[layout.SIZES]) : int(law[layout.NETWORK])]]
+        self.sizes = list(zip(sizes[::2], sizes[1::2], strict=True))  # steps and radius
         coins = int(law[layout.COINS])
         heads = [layout.TABLES + layout.TABLE * i for i in range(coins + 1)]
         tables = [
@@ -145,7 +174,10 @@ class DrawnLayers:
         digit = [self.digit_probability(i) for i in range(count)]
         totals, sums = [Fraction(0)] * count, [Fraction(1), *[Fraction(0)] * (count - 1)]
         for m, weight in enumerate(self.tail[:count]):
-            sums = [sum(sums[j] * digit[i - j] for j in range(i + 1)) for i in range(count)]
+            sums = [
+                sum((sums[j] * digit[i - j] for j in range(i + 1)), Fraction(0))
+                for i in range(count)
+            ]
             for i in range(m, count):
                 totals[i] += Fraction(weight, self.whole) * sums[i - m]
         return totals
@@ -185,8 +217,6 @@ def ideal_layers(epsilon: float, first: Sequence[int], points: Sequence[int]) ->
 
 def integer_sf(noise: int, epsilon: float, steps: int, radius: int) -> float:
     """P(X >= noise) of the integer staircase (spec 7.2), for noise >= 0."""
-    from math import exp, expm1
-
     b, q = exp(-epsilon), exp(-epsilon) / -expm1(-epsilon)
     height = 1 / (2 * radius - 1 + 2 * steps * q)
     k, j = divmod(noise, steps)

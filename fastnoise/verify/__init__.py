@@ -1,0 +1,1 @@
+"""`fastnoise verify`: what is promised, checked on this machine."""

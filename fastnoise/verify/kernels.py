@@ -1,0 +1,116 @@
+"""Do compiled kernels draw what plain Python reads off the same tables with the same words?"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fastnoise.choice import ChoiceReader
+from fastnoise.engine import plain_reader
+from fastnoise.stream import Stream
+from fastnoise.verify.outcome import Row, Tally, by_family
+from fastnoise.verify.subjects import CHOICES, USUAL, data_dtype, families, grids
+
+STARTS = [0, 2**32 - 5, 2**40 - 5, 2**62 + 9]  # around the ends of counters and epochs
+ROWS = 16  # from each start
+MANY = 40_000  # values that all threads draw together
+SOME = 40  # of these rows
+CANDIDATES = 7
+
+Array = npt.NDArray[Any]
+
+
+def rows() -> list[Row]:
+    return [
+        *by_family("kernels", check_kernel, families(USUAL)),
+        *by_family("kernels", check_choices, families(CHOICES)),
+    ]
+
+
+def check_kernel(mechanism: Any, tally: Tally) -> None:
+    """Consecutive rows, the same rows by their ids, and some of many rows in several threads."""
+    key, dim = os.urandom(32), getattr(mechanism, "dim", 1)
+    stream, plain = Stream.from_key(key), PlainNoise(mechanism, key)
+    for start in STARTS:
+        expected = [plain.row(start + i) for i in range(ROWS)]
+        drawn = in_steps(mechanism, mechanism.sample(ROWS, stream=stream.at(start)))
+        compare(drawn, expected, f"rows from {start} under key {key.hex()}", tally)
+        zeros = np.zeros((ROWS, *mechanism._row_shape), data_dtype(mechanism))
+        ids = np.arange(start, start + ROWS)[::-1]
+        by_ids = in_steps(mechanism, mechanism.perturb(zeros, stream=stream, rows=ids))
+        compare(by_ids[::-1], expected, f"ids from {start} under key {key.hex()}", tally)
+    count = MANY // dim
+    chosen = np.linspace(0, count - 1, SOME, dtype=int).tolist()
+    expected = [plain.row(row) for row in chosen]
+    for threads in thread_counts():
+        with using(threads):
+            drawn = in_steps(mechanism, mechanism.sample(count, stream=stream.at(0)))
+        where = f"rows of {count} in {threads} threads under key {key.hex()}"
+        compare(drawn[chosen], expected, where, tally)
+
+
+def compare(drawn: Array, expected: list[Any], where: str, tally: Tally) -> None:
+    wrong = [i for i, row in enumerate(drawn.tolist()) if row != expected[i]]
+    tally.add(len(expected), (f"{where}: place {i} differs" for i in wrong))
+
+
+class PlainNoise:
+    """A mechanism's noise under a key, a row at a time, as lists of grid steps."""
+
+    def __init__(self, mechanism: Any, key: bytes) -> None:
+        self.reader = plain_reader(mechanism._release(mechanism.grid))
+        self.key = Stream.from_key(key)._noise_key(purpose(mechanism))
+
+    def row(self, row: int) -> list[int]:
+        noise = self.reader.noise(self.key, row)
+        return noise if isinstance(noise, list) else [noise]
+
+
+def in_steps(mechanism: Any, noise: Array) -> Array:
+    """Noise as rows of grid steps."""
+    values = noise.reshape(len(noise), -1)
+    return values if values.dtype == np.int64 else values / np.array(grids(mechanism))
+
+
+def purpose(mechanism: Any) -> str:
+    """What keys are derived for: no two mechanisms share noise."""
+    return f"{mechanism!r} on grid {mechanism.grid}"
+
+
+def check_choices(mechanism: Any, tally: Tally) -> None:
+    key, spread = os.urandom(32), np.random.default_rng(0)
+    costs = spread.uniform(0, 6, (ROWS, CANDIDATES)) * mechanism.sensitivity
+    stream, reader = Stream.from_key(key), ChoiceReader(mechanism._steps)
+    noise_key = stream._noise_key(purpose(mechanism))
+    for start in STARTS:
+        rows = range(start, start + ROWS)
+        pairs = zip(rows, costs.tolist(), strict=True)
+        expected = [reader.choose(noise_key, row, some) for row, some in pairs]
+        chosen = mechanism.choose(costs, stream=stream.at(start))
+        compare(chosen, expected, f"rows from {start} under key {key.hex()}", tally)
+        by_ids = mechanism.choose(costs[::-1], stream=stream, rows=np.array(rows)[::-1])
+        compare(by_ids[::-1], expected, f"ids from {start} under key {key.hex()}", tally)
+
+
+def thread_counts() -> list[int]:
+    import numba
+
+    return sorted({1, int(numba.config.NUMBA_NUM_THREADS)})
+
+
+@contextmanager
+def using(threads: int) -> Iterator[None]:
+    """Kernels run in so many threads."""
+    import numba
+
+    before = numba.get_num_threads()
+    numba.set_num_threads(threads)
+    try:
+        yield
+    finally:
+        numba.set_num_threads(before)

@@ -1,0 +1,204 @@
+"""Do the known attacks fail: does nothing but the value come out, whatever the data is?"""
+
+from math import inf, nan
+
+import numpy as np
+import pytest
+from conftest import KEY
+from fastnoise_kernels.layout import DEEP
+from mechanisms import FLOATS, INTEGERS, VECTORS, name
+from test_release import DEEPER, half_up
+
+import fastnoise as fn
+from fastnoise import engine
+from fastnoise.engine import Limits, integer_noise, perturb_chunk
+from fastnoise.rows import Rows
+from fastnoise.verify.attack import impossible, released, textbook_leak, unseen
+from fastnoise.verify.subjects import grids, neighbour_step
+
+OUTPUTS = 10**6
+
+
+# --- precision ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mechanism", [*FLOATS, *VECTORS], ids=name)
+def test_precision_attack__fails(mechanism):
+    """0 against the sensitivity, a million outputs each: no output of one input is outside the
+    support of the other, which is the grid, and no step of the grid is left out."""
+    step = neighbour_step(mechanism)
+    for x in (0 * step, step):
+        outputs = released(mechanism, x, OUTPUTS)
+        assert outputs.size >= OUTPUTS - step.size
+        assert not impossible(mechanism, outputs).any()
+        assert not unseen(mechanism, outputs)
+
+
+@pytest.mark.parametrize("sensitivity", [1.0, 0.3, 1000.0])
+def test_precision_attack__numpy_gives_more_than_a_fifth_away(sensitivity):
+    """At epsilon 1: outputs of 0 that are impossible for the sensitivity, whatever the noise is."""
+    assert textbook_leak(0.0, sensitivity, OUTPUTS) > 0.2
+
+
+def test_precision_attack__textbook_noise_gives_itself_away():
+    """The same question to `grid=None`, which says that it is for simulation only."""
+    mechanism = fn.Laplace(1.0)
+    with pytest.warns(fn.TextbookNoiseWarning):
+        outputs = mechanism.perturb(np.full(1000, 1 / 3), grid=None)
+    assert impossible(mechanism, outputs.reshape(-1, 1)).mean() > 0.5
+
+
+@pytest.mark.parametrize("mechanism", [*FLOATS, *VECTORS], ids=name)
+@pytest.mark.parametrize("scale", [1e-300, 5e-324, 1 / 3, 1e9, 1e200])
+def test_data_far_smaller_and_far_larger__has_outputs_on_the_grid(mechanism, scale):
+    step = neighbour_step(mechanism)
+    for x in (np.full(step.size, scale), np.full(step.size, scale) + step):
+        outputs = released(mechanism, x, 20_000)
+        assert not impossible(mechanism, outputs).any()
+        assert np.isfinite(outputs).all()
+
+
+# --- patterns of bits -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("mechanism", [*FLOATS, *VECTORS], ids=name)
+def test_zero__has_one_sign(mechanism, dtype):
+    """Also where the noise takes the data back to 0, and a float32 cannot tell it from there."""
+    dim = len(grids(mechanism))
+    noise = mechanism.sample(300, stream=fn.Stream.from_key(KEY)).reshape(300, dim)
+    for x in (-noise, np.zeros_like(noise), -np.zeros_like(noise), -noise - 5e-324):
+        data = x.astype(dtype).reshape(300, *mechanism._row_shape)
+        y = mechanism.perturb(data, stream=fn.Stream.from_key(KEY))
+        assert not np.signbit(y[y == 0]).any()
+    assert (
+        mechanism.perturb(
+            (-noise).reshape(300, *mechanism._row_shape), stream=fn.Stream.from_key(KEY)
+        )
+        == 0
+    ).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("mechanism", [*FLOATS, *VECTORS], ids=name)
+def test_missing_values__have_one_pattern(mechanism, dtype):
+    """Whatever the payload and the sign of a NaN, quiet or signalling."""
+    payloads = {
+        np.float64: np.array([0x7FF8 << 48 | 1, 0xFFF8 << 48 | 0x123, 0x7FF0 << 48 | 1], np.uint64),
+        np.float32: np.array([0x7FC00001, 0xFFC00123, 0x7F800001], np.uint32),
+    }[dtype]
+    missing = np.tile(payloads.view(dtype), len(grids(mechanism)))
+    y = mechanism.perturb(missing.reshape(-1, *mechanism._row_shape), nan="keep")
+    assert len(set(y.view(payloads.dtype).flat)) == 1
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_denormals__are_snapped_like_any_other_value(dtype):
+    """Tiny data has the outputs of 0, bit for bit: what is below half a step does not show."""
+    tiny = np.finfo(dtype).smallest_subnormal
+    for mechanism in (fn.Staircase(1.0), fn.Laplace(1.0), fn.Staircase(20.0, 1000.0)):
+        outputs = [
+            mechanism.perturb(np.full(5000, x, dtype), stream=fn.Stream.from_key(KEY)).tobytes()
+            for x in (0.0, tiny, -tiny, 100 * tiny, np.finfo(dtype).tiny)
+        ]
+        assert len(set(outputs)) == 1
+
+
+def test_overflow__is_infinite_whatever_the_noise():
+    """Sums beyond the largest float are infinite, none is NaN."""
+    largest = np.finfo(np.float64).max
+    y = fn.Staircase(1.0, 1e280).perturb(np.array([largest, -largest] * 500))
+    assert not np.isnan(y).any()
+    y = fn.Staircase(1.0, 1e38).perturb(np.array([3.4e38, -3.4e38] * 500, np.float32))
+    assert not np.isnan(y).any()
+    assert set(np.sign(y[np.isinf(y)])) == {1.0, -1.0}
+
+
+@pytest.mark.parametrize("kind", ["i1", "u1", "i2", "i8", "u8"])
+@pytest.mark.parametrize("mechanism", INTEGERS, ids=name)
+def test_saturation__is_that_of_the_exact_sum(mechanism, kind):
+    """At the limit and near it the same outputs are possible, and the limit says no more."""
+    limits = np.iinfo(kind)
+    low, high = int(limits.min), int(limits.max)
+    noise = mechanism.sample(2000, stream=fn.Stream.from_key(KEY)).tolist()
+    for x in (low, low + 1, high - 1, high):
+        y = mechanism.perturb(np.full(2000, x, kind), stream=fn.Stream.from_key(KEY))
+        assert y.tolist() == [min(max(x + n, low), high) for n in noise]
+
+
+# --- words and time -------------------------------------------------------------------------------
+
+
+KINDS = {
+    "zeros": 0.0,
+    "small": 1e-300,
+    "awkward": 1 / 3,
+    "large": 1e6,
+    "huge": 2.0**300,
+}
+
+
+@pytest.mark.parametrize("mechanism", [*FLOATS, *VECTORS], ids=name)
+def test_noise__is_the_same_whatever_the_data_is(mechanism):
+    """A row's words are a function of the row: the sum is the snapped value and the same steps."""
+    steps = np.array(grids(mechanism))
+    count = 2000 // steps.size
+    shape = (count, *mechanism._row_shape)
+    noise = mechanism.sample(count, stream=fn.Stream.from_key(KEY)).reshape(count, -1) / steps
+    for x in (0.0, 1e-300, 1 / 3, 1e6):
+        y = mechanism.perturb(np.full(shape, x), stream=fn.Stream.from_key(KEY))
+        snapped = np.array([half_up(x, grid) for grid in steps.tolist()], float)
+        fits = np.abs(noise + snapped) < 2.0**53  # further out sums are rounded to fewer steps
+        drawn = y.reshape(count, -1) / steps - snapped
+        assert np.array_equal(drawn[fits], noise[fits])
+        assert fits.mean() > 0.9
+    missing = np.full(shape, nan)
+    missing.reshape(-1)[1::2] = 0.0
+    y = mechanism.perturb(missing, stream=fn.Stream.from_key(KEY), nan="keep").reshape(-1)
+    assert np.array_equal(y[1::2], (noise * steps).reshape(-1)[1::2])
+
+
+@pytest.mark.parametrize("mechanism", INTEGERS, ids=name)
+def test_integer_noise__is_the_same_whatever_the_data_is(mechanism):
+    noise = mechanism.sample(2000, stream=fn.Stream.from_key(KEY))
+    for x in (0, 1, -(10**6), 2**62, -(2**62)):
+        y = mechanism.perturb(np.full(2000, x), stream=fn.Stream.from_key(KEY))
+        assert np.array_equal(y - x, noise)
+
+
+def test_careful_rows__are_the_same_whatever_the_data_is(monkeypatch):
+    """Rows that take longer, because plain Python draws them, are those of the words alone."""
+    seen = []
+    right = engine._perturb_plainly
+
+    def watched(release, key, rows, places, *rest):
+        seen.append(list(places))
+        right(release, key, rows, seen[-1], *rest)
+
+    monkeypatch.setattr(engine, "_perturb_plainly", watched)
+    deep = np.flatnonzero(integer_noise(DEEPER, KEY, Rows(0), 200) == DEEP).tolist()
+    assert 20 < len(deep) < 180
+    for x in (0.0, 1e-300, 1 / 3, 1e15, 1e300, nan):
+        data = np.full(200, x)
+        perturb_chunk(DEEPER, KEY, Rows(0), 0, data, np.empty(200), Limits())
+        perturb_chunk(DEEPER, KEY, Rows(0), 0, data, np.empty(200), Limits(-1.0, inf))
+    assert seen == [deep] * 12
+
+
+def test_careful_rows__of_vectors_are_the_same_whatever_the_data_is(monkeypatch):
+    """l2 noise: coordinates that floats cannot decide."""
+    seen = []
+    right = engine._finished_noise
+
+    def watched(release, key, row):
+        seen.append(row)
+        return right(release, key, row)
+
+    monkeypatch.setattr(engine, "_finished_noise", watched)
+    mechanism, rows = fn.L2Laplace(0.5, 2, 3.0), []
+    for x in (0.0, 1e-300, 1 / 3, 1e9, 2.0**300):
+        seen.clear()
+        mechanism.perturb(np.full((400_000, 2), x), stream=fn.Stream.from_key(KEY))
+        rows.append(sorted(seen))
+    assert rows[0] != []
+    assert rows == [rows[0]] * 5

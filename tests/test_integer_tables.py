@@ -1,0 +1,278 @@
+"""Are the tables of every integer mechanism right, entry by entry, wherever its parameters lie?"""
+
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from mechanisms import name
+from test_tables import leaks, one_step_delta, one_step_excess
+
+import fastnoise as fn
+from fastnoise.exact import DrawnLaw, exp_bounds
+from fastnoise.mechanisms.ideal_truncated_discrete_laplace import exact_delta
+
+DEPTH = 1000  # steps of a staircase, levels of other laws
+RANDOM_POINTS = 1000
+CLOSE = Fraction(1, 2**50)
+DIGITS = 60
+
+EPSILONS = [1e-6, 1e-3, 0.1, 1.0, 7.3, 50.0]
+SENSITIVITIES = [1, 2, 1000, 2**20 + 1, 2**32, 2**40]
+PAIRS = [(e, s) for e in EPSILONS for s in SENSITIVITIES if s <= Fraction(e) * 2**52]
+DELTAS = [1e-12, 1e-6, 0.01, 0.3]
+
+STAIRCASES = [
+    *(fn.Geometric(epsilon) for epsilon in EPSILONS),
+    *(fn.DiscreteStaircase(*pair) for pair in PAIRS),
+    *(fn.DiscreteStaircase(*pair, r=1) for pair in PAIRS[::4]),
+    *(fn.DiscreteStaircase(*pair, r=pair[1]) for pair in PAIRS[1::4]),
+]
+LAPLACES = [fn.DiscreteLaplace(*pair) for pair in PAIRS]
+UNIFORMS = [
+    fn.DiscreteUniform(delta, steps)
+    for delta in DELTAS
+    for steps in SENSITIVITIES
+    if steps <= exact_delta(delta) * 2**52
+]
+TRUNCATED = [
+    fn.TruncatedDiscreteLaplace(epsilon, delta, steps)
+    for epsilon, steps in PAIRS[::2]
+    for delta in DELTAS[::2]
+]
+
+
+def drawn(mechanism) -> DrawnLaw:
+    law = DrawnLaw(mechanism._release(mechanism.grid).law)
+    assert law.is_sound()
+    return law
+
+
+def title(mechanism) -> str:
+    return f"{name(mechanism)}-{getattr(mechanism, 'r', '')}"
+
+
+def every(mechanisms):
+    return pytest.mark.parametrize("mechanism", mechanisms, ids=title)
+
+
+def random_points(law: DrawnLaw, rng: np.random.Generator) -> list[int]:
+    """As many on each power of ten of levels, from none to DEPTH, on either side."""
+    depths = 10 ** rng.uniform(0, 3, RANDOM_POINTS) - 1
+    size = law.radius + DEPTH * law.steps
+    size = min(size, law.end) if law.end else size
+    points = [int(Fraction(depth) * law.steps) + int(rng.integers(law.steps)) for depth in depths]
+    return [int(rng.choice([-1, 1])) * min(point, size - 1) for point in points]
+
+
+def entry_levels(law: DrawnLaw) -> list[int]:
+    """Of every entry of both tables one level that it is drawn for, and the level after it."""
+    lap = law.levels if law.laps else 1
+    start = 1 if law.laps else law.levels + 1
+    last_lows = {start + lap * digit - 1 for digit in range(law.digits + 2)}
+    return sorted({*range(law.levels + 1), *last_lows, *(level + 1 for level in last_lows)})
+
+
+def check_entries_sum_to_one(law: DrawnLaw) -> None:
+    """Levels of the head, and beyond it digits, which restarts make a geometric series of."""
+    restart = Fraction(law.digit[law.digits], law.whole)
+    digits = sum(map(law.digit_probability, range(law.digits))) / (1 - restart)
+    assert digits == 1
+    head = sum(law.head[: law.levels + 1 + (not law.laps)])
+    assert head == law.whole - (law.last if law.laps else 0)
+    assert 2 * law.full_mass * law.place(0) == 1
+
+
+# --- staircases -----------------------------------------------------------------------------------
+
+
+def ideal_height(mechanism, level: int) -> Fraction:
+    """P(integer on that level) of the ideal law (spec 7.2)."""
+    b = exp_bounds(mechanism.epsilon, DIGITS)[0]
+    total = 2 * mechanism.r - 1 + 2 * mechanism.sensitivity * b / (1 - b)
+    return exp_bounds(Fraction(mechanism.epsilon) * level, DIGITS)[0] / total
+
+
+@every(STAIRCASES)
+def test_staircase__sums_to_one(mechanism):
+    check_entries_sum_to_one(drawn(mechanism))
+
+
+@every(STAIRCASES)
+def test_staircase__every_entry_is_right(mechanism):
+    law = drawn(mechanism)
+    for level in entry_levels(law):
+        if level <= DEPTH:
+            height = law.level(level) / (2 * law.steps if level else 2 * law.radius - 1)
+            ideal = ideal_height(mechanism, level)
+            assert abs(height - ideal) <= ideal * CLOSE, level
+
+
+@every(STAIRCASES)
+def test_staircase__both_sides_of_every_step_are_right(mechanism):
+    law, before = drawn(mechanism), ideal_height(mechanism, 0)
+    for step in range(DEPTH):
+        edge, after = law.radius + step * law.steps, ideal_height(mechanism, step + 1)
+        assert abs(law.point(edge - 1) - before) <= before * CLOSE, step
+        assert abs(law.point(-edge) - after) <= after * CLOSE, step
+        before = after
+
+
+@every(STAIRCASES)
+def test_staircase__random_points_are_right(mechanism, rng):
+    law = drawn(mechanism)
+    points = random_points(law, rng)
+    assert len({law.level_of(point) for point in points}) > 100
+    for point in points:
+        ideal = ideal_height(mechanism, law.level_of(point))
+        assert abs(law.point(point) - ideal) <= ideal * CLOSE, point
+
+
+@every(STAIRCASES)
+def test_staircase__no_two_neighbours_are_further_apart_than_e_to_epsilon(mechanism):
+    """Of any depth: from every entry to the next one, and over every restart."""
+    law, above = drawn(mechanism), exp_bounds(mechanism.epsilon)[1]
+    levels = entry_levels(law)
+    heights = {k: law.level(k) / (2 * law.steps if k else 2 * law.radius - 1) for k in levels}
+    pairs = [(heights[k], heights[k + 1]) for k in levels if k + 1 in heights]
+    assert len(pairs) > law.levels + law.digits
+    assert all(0 < here * above <= below <= here for here, below in pairs)
+
+
+# --- discrete Laplace -----------------------------------------------------------------------------
+
+
+def fall_of(mechanism) -> Fraction:
+    return Fraction(mechanism.epsilon) / mechanism.sensitivity
+
+
+def check_falling(law: DrawnLaw, fall: Fraction, top: Fraction, points: list[int]) -> None:
+    """P(n) = top * e**(-fall |n|), to 2**-50."""
+    for point in points:
+        ideal = top * exp_bounds(fall * abs(point), DIGITS)[0]
+        assert abs(law.point(point) - ideal) <= ideal * CLOSE, point
+
+
+def laplace_top(mechanism) -> Fraction:
+    b = exp_bounds(fall_of(mechanism), DIGITS)[0]
+    return (1 - b) / (1 + b)
+
+
+def edges(law: DrawnLaw, levels: range) -> list[int]:
+    """The last integer of each of these levels, and the first one after it."""
+    ends = [law.radius + level * law.steps for level in levels]
+    return [point for end in ends for point in (end - 1, -end)]
+
+
+@every(LAPLACES)
+def test_laplace__sums_to_one(mechanism):
+    check_entries_sum_to_one(drawn(mechanism))
+
+
+@every(LAPLACES)
+def test_laplace__every_entry_is_right(mechanism):
+    law, fall = drawn(mechanism), fall_of(mechanism)
+    first, top = law.place(0), laplace_top(mechanism)
+    for level in entry_levels(law):
+        if 0 < level <= DEPTH:
+            ideal = top * exp_bounds(fall * (1 + (level - 1) * law.steps), DIGITS)[0]
+            assert abs(law.level(level) * first - ideal) <= ideal * CLOSE, level
+
+
+@every(LAPLACES)
+def test_laplace__both_sides_of_every_level_are_right(mechanism):
+    law = drawn(mechanism)
+    check_falling(law, fall_of(mechanism), laplace_top(mechanism), edges(law, range(DEPTH)))
+
+
+@every(LAPLACES)
+def test_laplace__random_points_are_right(mechanism, rng):
+    law = drawn(mechanism)
+    points = random_points(law, rng)
+    check_falling(law, fall_of(mechanism), laplace_top(mechanism), points)
+
+
+@every(LAPLACES)
+def test_laplace__no_two_neighbours_are_further_apart_than_e_to_a_step(mechanism):
+    """Over every carry of the places of a level, from level to level, and over every restart."""
+    law, fall = drawn(mechanism), fall_of(mechanism)
+    carries = [law.radius + (1 << i) - 1 for i in range(law.steps.bit_length() - 1)]
+    assert leaks(law, fall, [0, *carries]) == []
+    above, levels = exp_bounds(fall)[1], entry_levels(law)
+    heights = {level: law.level(level) for level in levels if level}
+    pairs = [(heights[k] * law.tilt, heights[k + 1]) for k in heights if k + 1 in heights]
+    assert len(pairs) >= law.levels + law.digits
+    assert all(0 < here * above <= below <= here for here, below in pairs)
+
+
+# --- uniform --------------------------------------------------------------------------------------
+
+
+@every(UNIFORMS)
+def test_uniform__is_right_and_sums_to_one(mechanism, rng):
+    law, (core, height, edge) = drawn(mechanism), mechanism.exact_weights()
+    inside = [0, core, -core, *(int(rng.integers(core + 1)) for _ in range(RANDOM_POINTS))]
+    assert all(abs(law.point(point) - height) <= height * CLOSE for point in inside)
+    assert abs(law.point(core + 1) - edge) <= height * CLOSE
+    assert law.point(core + 2) == 0
+    assert law.point(0) * (2 * law.radius - 1) + 2 * law.point(law.radius) == 1
+
+
+@every(UNIFORMS)
+def test_uniform__no_step_moves_more_than_its_share_of_delta(mechanism):
+    law = drawn(mechanism)
+    assert law.point(law.radius) <= law.point(0)
+    assert mechanism.sensitivity * law.point(0) <= exact_delta(mechanism.delta)
+
+
+# --- truncated discrete Laplace -------------------------------------------------------------------
+
+
+def truncated_top(mechanism) -> Fraction:
+    b, delta = exp_bounds(fall_of(mechanism))[0], exact_delta(mechanism.delta)
+    part = one_step_delta(mechanism.epsilon, delta, mechanism.sensitivity)
+    return (1 - b + 2 * part * b) / (1 + b)
+
+
+def regular_levels(law: DrawnLaw) -> int:
+    """Those before the ends; without slopes, the ends are a level of their own."""
+    return law.levels if law.ends else law.levels - 1
+
+
+@every(TRUNCATED)
+def test_truncated__sums_to_one(mechanism):
+    law = drawn(mechanism)
+    assert sum(law.head[: law.levels + 1 + 2 * law.ends]) == law.whole
+    assert 2 * law.full_mass * law.place(0) == 1
+    if law.ends:
+        assert 2 * law.last_mass * law.place(0, last=True) == 1
+
+
+@every(TRUNCATED)
+def test_truncated__every_entry_and_both_sides_of_every_level_are_right(mechanism):
+    law = drawn(mechanism)
+    points = [0, *edges(law, range(regular_levels(law))), law.end - 1]
+    inside = [point for point in points if abs(point) < law.end]
+    check_falling(law, fall_of(mechanism), truncated_top(mechanism), inside)
+
+
+@every(TRUNCATED)
+def test_truncated__random_points_are_right(mechanism, rng):
+    law = drawn(mechanism)
+    points = random_points(law, rng)
+    check_falling(law, fall_of(mechanism), truncated_top(mechanism), points)
+
+
+@every(TRUNCATED)
+def test_truncated__no_two_neighbours_are_further_apart_than_e_to_a_step(mechanism):
+    law, fall = drawn(mechanism), fall_of(mechanism)
+    carries = [law.radius + (1 << i) - 1 for i in range(law.steps.bit_length() - 1)]
+    ends = [abs(point) for point in edges(law, range(regular_levels(law)))[::2]]
+    assert leaks(law, fall, [p for p in (0, *carries, *ends) if p < law.end - 1]) == []
+
+
+@every(TRUNCATED)
+def test_truncated__the_ends_add_no_more_than_delta(mechanism):
+    law, delta = drawn(mechanism), exact_delta(mechanism.delta)
+    allowed = one_step_delta(mechanism.epsilon, delta, mechanism.sensitivity)
+    assert one_step_excess(law, fall_of(mechanism)) <= allowed

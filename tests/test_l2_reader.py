@@ -1,0 +1,322 @@
+"""Is l2 noise exactly the ideal law's: are doubts where they must be, and decided by definition?"""
+
+import importlib.util
+import sys
+from fractions import Fraction
+from math import ceil
+from pathlib import Path
+
+import mpmath
+import numpy as np
+import pytest
+from conftest import KEY
+from fastnoise_kernels import l2_laplace, layout
+from scipy.stats import chi2
+
+import fastnoise as fn
+from fastnoise import vector_release
+from fastnoise.engine import (
+    Limits,
+    _compiled_block,
+    _undecided_noise,
+    perturb_chunk,
+    vector_noise,
+)
+from fastnoise.fixed_point import Interval
+from fastnoise.l2_reader import L2Reader
+from fastnoise.reader import chacha_block
+from fastnoise.rows import Rows
+from fastnoise.vector_release import vector_release as release_of
+from fastnoise.verify.fit import ALPHA
+
+DIMS = [2, 3, 4, 5, 16]
+
+
+def l2_law(dim: int, scale: float, fine: int, monkeypatch):
+    """A law with cells of so many bits, be they sensible or not."""
+    with monkeypatch.context() as patch:
+        patch.setattr(vector_release, "fine_bits", lambda dim, scale: fine)
+        law = vector_release._l2_law(dim, scale)
+    return release_of("l2_laplace", law, [1.0] * dim, True)
+
+
+# --- intervals ------------------------------------------------------------------------------------
+
+
+def holds(interval: Interval, value: mpmath.mpf) -> bool:
+    whole = mpmath.mpf(2) ** interval.bits
+    return interval.low / whole <= value <= interval.high / whole
+
+
+@pytest.mark.parametrize("bits", [40, 96, 200])
+def test_intervals__hold_what_real_numbers_give(bits, rng):
+    """Operations of intervals around random numbers, and of points, which stay a few units wide."""
+    with mpmath.workprec(4 * bits):
+        for _ in range(200):
+            scale = int(rng.integers(1, bits))
+            value = Fraction(int.from_bytes(rng.bytes(40), "little") + 1, 1 << (320 - scale // 8))
+            x = mpmath.mpf(value.numerator) / value.denominator
+            exact = Interval.of(value, bits)
+            wide = Interval(exact.low - 5, exact.high + 7, bits)
+            for interval in (exact, wide):
+                cosine, sine = interval.turned()
+                assert holds(interval.root(), mpmath.sqrt(x))
+                assert holds(interval.logarithm(), mpmath.log(x))
+                assert holds(cosine, mpmath.cos(mpmath.pi / 2 * x))
+                assert holds(sine, mpmath.sin(mpmath.pi / 2 * x))
+                assert holds(interval * -interval, -x * x)
+                assert holds(interval * Fraction(-3, 7) + 2, x * -3 / 7 + 2)
+                assert holds(interval - wide, mpmath.mpf(0))
+            assert exact.turned()[0].high - exact.turned()[0].low <= 6
+            if exact.low > 1 << bits:
+                assert exact.logarithm().high - exact.logarithm().low <= 4
+
+
+def test_intervals__of_tiny_and_of_no_numbers():
+    tiny = Interval(1, 1, 96).logarithm()
+    with mpmath.workprec(300):
+        assert holds(tiny, -96 * mpmath.log(2))
+    assert Interval(0, 1, 96).logarithm().low < -(2**150)
+    assert Interval(-5, -1, 40).root().low == 0
+    assert (Interval.of(3, 40).floor(), Interval(-1, 0, 40).floor()) == (3, None)
+
+
+def test_intervals__one_unit_less_is_seen(rng):
+    """The same check on an interval that ends a little too early."""
+    with mpmath.workprec(400):
+        wrong = 0
+        for _ in range(100):
+            value = Fraction(int.from_bytes(rng.bytes(30), "little") + 1, 1 << 240)
+            logarithm = Interval.of(value, 96).logarithm()
+            short = Interval(logarithm.low, logarithm.low, 96)
+            wrong += not holds(short, mpmath.log(mpmath.mpf(value.numerator) / value.denominator))
+    assert wrong == 100
+
+
+# --- floats and their errors ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dim", DIMS)
+@pytest.mark.parametrize(("scale", "fine"), [(2.0**39, 0), (2.0**41, 0), (2.0**43, 3)])
+def test_decided__is_right_where_floats_are_pressed_hard(dim, scale, fine, monkeypatch):
+    """Cells so small that a coordinate in three or ten is in doubt: all others are the reader's."""
+    release = l2_law(dim, scale, fine, monkeypatch)
+    reader = L2Reader(release.law, _compiled_block)
+    noise = vector_noise(release, KEY, Rows(0), 1_500 // dim)
+    exact = np.array([reader.noise(KEY, row) for row in range(len(noise))], np.float64)
+    unknown = np.isnan(noise)
+    assert 0.005 < unknown.mean() < 0.9
+    np.testing.assert_array_equal(noise[~unknown], exact[~unknown])
+
+
+@pytest.mark.parametrize("dim", [2, 3, 5])
+def test_errors__that_are_bounded_too_low_are_seen(dim, monkeypatch):
+    """The same on a kernel whose constants are a hundredth of what they should be."""
+    bold = kernel_with(
+        ("UNKNOWN = 34 * ROUND", "UNKNOWN = 0.3 * ROUND"),
+        ("RELATIVE = 128 * ROUND", "RELATIVE = 1.3 * ROUND"),
+        ("(66 * ROUND, RELATIVE)", "(0.6 * ROUND, RELATIVE)"),
+    )
+    release = l2_law(dim, 2.0**43, 0, monkeypatch)
+    reader, count = L2Reader(release.law, _compiled_block), 3_000 // dim
+    with monkeypatch.context() as patch:
+        patch.setattr("fastnoise.engine._filler", lambda name: bold.fill_l2_laplace.address)
+        noise = vector_noise(release, KEY, Rows(0), count)
+    exact = np.array([reader.noise(KEY, row) for row in range(count)], np.float64)
+    unknown = np.isnan(noise)
+    assert (noise[~unknown] != exact[~unknown]).any()
+
+
+def kernel_with(*changes: tuple[str, str]):
+    """The module of the kernel with some of its text changed."""
+    source = Path(l2_laplace.__file__).read_text()
+    for old, new in changes:
+        assert source.count(old) == 1
+        source = source.replace(old, new)
+    spec = importlib.util.spec_from_loader("changed_l2_laplace", loader=None)
+    module = importlib.util.module_from_spec(spec)
+    module.__file__ = l2_laplace.__file__
+    sys.modules[spec.name] = module
+    exec(compile(source, l2_laplace.__file__, "exec"), module.__dict__)
+    monkey_cache = pytest.MonkeyPatch()
+    monkey_cache.setattr("fastnoise_kernels.filler.kernel_cache", lambda function: _no_cache())
+    address = module.fill_l2_laplace.address
+    monkey_cache.undo()
+    assert address
+    return module
+
+
+def _no_cache():
+    from numba.core.caching import NullCache
+
+    return NullCache()
+
+
+# --- extreme words --------------------------------------------------------------------------------
+
+HARD = [0, 1, 2, 3, 7, 1000, 2**40, 2**47, 2**48 - 1, 2**48 - 2, 2**48 - 3, 2**48 - 1000]
+
+
+def hard_words(rng, count: int, width: int) -> np.ndarray:
+    """Words of rows whose uniform numbers are often next to 0 or 1."""
+    words = rng.integers(0, 2**64, (count, width), np.uint64)
+    hard = np.array(HARD, np.uint64)[rng.integers(0, len(HARD), (count, width))] << np.uint64(16)
+    low = words & np.uint64(0xFFFF)
+    return np.where(rng.random((count, width)) < 0.4, hard | low, words)
+
+
+def lanes_of(words: np.ndarray) -> np.ndarray:
+    """64-bit words of sixteen rows as kernels have them: low halves, then high halves."""
+    halves = words.view(np.uint32).reshape(16, -1, 2)
+    return np.ascontiguousarray(halves.transpose(1, 2, 0)).reshape(-1)
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+@pytest.mark.parametrize("scale", [0.3, 30.0, 2.0**20, 2.0**40])
+def test_extreme_words__are_right_or_in_doubt(dim, scale, rng, monkeypatch):
+    """From noise that is next to always 0 to that of many bits."""
+    release, width = l2_law(dim, scale, 0, monkeypatch), layout.l2_words(dim)
+    fill = {2: l2_laplace.planes, 3: l2_laplace.spaces}[dim]
+    sizes = l2_laplace.cell_sizes(release.law), l2_laplace.radius_sizes(release.law)
+    seen = 0
+    for _ in range(12):
+        rows = hard_words(rng, 16, width)
+        noise = np.empty(32 * dim)
+        fill(lanes_of(rows), 2 * width, 1, *sizes, np.empty(16 * dim + 48), noise)
+        for drawn, words in zip(noise.reshape(-1, dim), rows.tolist(), strict=False):
+            exact = L2Reader(release.law, block_of(words)).noise(KEY, 0)
+            assert all(np.isnan(a) or a == b for a, b in zip(drawn, exact, strict=True))
+            seen += int(np.isfinite(drawn).sum())
+    assert seen > 100
+
+
+@pytest.mark.parametrize("dim", [4, 5])
+@pytest.mark.parametrize("scale", [0.3, 2.0**20, 2.0**40])
+def test_extreme_words__of_many_dimensions(dim, scale, rng, monkeypatch):
+    release, width = l2_law(dim, scale, 0, monkeypatch), layout.l2_words(dim)
+    law, seen = release.law, 0
+    sizes = l2_laplace.cell_sizes(law), l2_laplace.radius_sizes(law)
+    key, ids = np.frombuffer(KEY, "<u4"), np.empty(0, np.int64)
+    for _ in range(12):
+        rows = hard_words(rng, 16, width)
+        noise, rest = np.empty(32 * dim), np.empty(48 + 16 * (dim + 1))
+        l2_laplace.normal_groups(key, law, 0, ids, 0, 16, lanes_of(rows), *sizes, rest, noise)
+        for row, (drawn, words) in enumerate(
+            zip(noise.reshape(-1, dim), rows.tolist(), strict=False)
+        ):
+            exact = L2Reader(law, block_of(words, row)).noise(KEY, row)
+            assert all(np.isnan(a) or a == b for a, b in zip(drawn, exact, strict=True))
+            seen += int(np.isfinite(drawn).sum())
+    assert seen > 100
+
+
+def block_of(words: list[int], row: int = 0):
+    """Blocks whose row `row` has these words for its own; all others are as ever."""
+    halves = [half for word in words for half in (word & 0xFFFFFFFF, word >> 32)]
+
+    def block(key: bytes, counter: int, nonce: int) -> list[int]:
+        if nonce == 0 and counter % 16 == row:
+            some = halves[counter // 16 * 16 :][:16]
+            return some + [0] * (16 - len(some))
+        return _compiled_block(key, counter, nonce)
+
+    return block
+
+
+def test_compiled_blocks__are_plain_ones():
+    for counter, nonce in [(0, 0), (2**63 - 1, 3 << 62), (17, layout.REFINING_NONCE + 2**41)]:
+        assert _compiled_block(KEY, counter, nonce) == chacha_block(KEY, counter, nonce)
+
+
+# --- cells and places -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dim", [2, 3, 4, 7])
+@pytest.mark.parametrize("fine", [1, 5, 16, 17, 30])
+def test_places__are_the_readers(dim, fine, monkeypatch):
+    """Spare bits, and halves of words that coordinates share; in order and by ids."""
+    release = l2_law(dim, 2.0 ** (fine + 15), fine, monkeypatch)
+    reader, count = L2Reader(release.law, _compiled_block), 40
+    exact = np.array([reader.noise(KEY, row) for row in range(count)], np.float64)
+    noise = vector_noise(release, KEY, Rows(0), count)
+    known = ~np.isnan(noise)
+    assert known.mean() > 0.9
+    np.testing.assert_array_equal(noise[known], exact[known])
+    assert len(set((exact % 2**fine).reshape(-1).tolist())) > min(2**fine, 30) * 0.9
+
+
+@pytest.mark.parametrize("dim", [2, 3, 5])
+def test_undecided__are_perturbed_as_the_reader_says(dim, monkeypatch):
+    """Steep cells: coins are too high in many rows, and some places are drawn again."""
+    release = l2_law(dim, 64.0, 3, monkeypatch)
+    reader, count, lead = L2Reader(release.law, _compiled_block), 120, 3
+    exact = np.array([reader.noise(KEY, 7 + row) for row in range(count)], np.float64)
+    data, out = np.linspace(-9.0, 9.0, count * dim - lead - 1), np.empty(count * dim - lead - 1)
+    perturb_chunk(release, KEY, Rows(7), lead, data, out, Limits())
+    unknown = np.isnan(vector_noise(release, KEY, Rows(7), count)).all(axis=1)
+    assert 0 < unknown.sum() < count
+    expected = np.floor(data + 0.5) + exact.reshape(-1)[lead:-1]
+    np.testing.assert_array_equal(out, expected)
+
+
+def test_undecided__one_coordinate_or_the_whole_row(monkeypatch):
+    release = l2_law(5, 2.0**38, 0, monkeypatch)
+    reader = L2Reader(release.law, _compiled_block)
+    noise = vector_noise(release, KEY, Rows(0), 200)
+    row = int(np.flatnonzero(np.isnan(noise).sum(axis=1) == 1)[0])
+    some = np.flatnonzero(np.isnan(noise[row])).tolist()
+    exact = reader.noise(KEY, row)
+    assert _undecided_noise(release, some, KEY, row, noise[row]) == [exact[i] for i in some]
+    everything = np.full(5, np.nan)
+    assert _undecided_noise(release, list(range(5)), KEY, row, everything) == exact
+
+
+def differs(counts: np.ndarray, others: np.ndarray) -> bool:
+    """Pearson's test that two samples are of one law, at ALPHA; cells of few draws together."""
+    order = np.argsort(counts + others)[::-1]
+    many = order[(counts + others)[order] >= 60]
+    rest = np.setdiff1d(order, many)
+    table = np.array([[*c[many], c[rest].sum()] for c in (counts, others)], np.float64)
+    table = table[:, table.sum(axis=0) > 0]
+    expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / table.sum()
+    statistic = float(((table - expected) ** 2 / expected).sum())
+    return statistic > chi2.isf(ALPHA, table.shape[1] - 1)
+
+
+def cells_of(noise: np.ndarray, size: int = 2) -> np.ndarray:
+    """How often each cell of `size` steps near the middle is hit, in two dimensions."""
+    places = np.clip((noise // size + 24).astype(np.int64), 0, 47)
+    return np.bincount(places[:, 0] * 48 + places[:, 1], minlength=48 * 48)
+
+
+STEEP = 8.0  # scale in steps, on cells of 16: the density falls by a factor e**2.8 across one
+
+
+def test_steep_cells__have_the_law_of_none(monkeypatch):
+    """Cells wider than the noise, so that most places are not kept: the same law as without.
+
+    The reference is a million draws of the rounded law itself.
+    """
+    plain, steep = l2_law(2, STEEP, 0, monkeypatch), l2_law(2, STEEP, 4, monkeypatch)
+    reader = L2Reader(steep.law, _compiled_block)
+    drawn = np.array([reader.noise(KEY, row) for row in range(12_000)])
+    reference = cells_of(vector_noise(plain, KEY, Rows(2**50), 1_000_000))
+    assert not differs(cells_of(drawn), reference)
+    monkeypatch.setattr(L2Reader, "_kept", lambda self, *arguments: True)
+    uniform = np.array([reader.noise(KEY, row) for row in range(12_000)])
+    assert differs(cells_of(uniform), reference)
+
+
+@pytest.mark.parametrize("dim", [2, 3, 16, 128, 1000])
+@pytest.mark.parametrize("epsilon", [1e-6, 1e-3, 0.1, 1.0, 20.0])
+@pytest.mark.parametrize("users", [1, 65_536])
+def test_laws__leave_few_rows_in_doubt(dim, epsilon, users):
+    """The grids of mechanisms: a coordinate in 100,000 or fewer, by the bounds and as drawn."""
+    mechanism = (fn.L2Laplace if users == 1 else fn.MultiUserLaplace)(epsilon, dim)
+    release = mechanism._release(mechanism.grid)
+    fine, scale = int(release.law[layout.FINE_BITS]), L2Reader(release.law).scale
+    assert fine <= 2 * layout.SPARE_BITS
+    falls = Fraction(2**fine) * Fraction(ceil(dim**0.5 * 1000), 1000) / scale
+    assert fine == 0 or falls < Fraction(1, 2**9)
+    noise = vector_noise(release, KEY, Rows(0), 400_000 // dim)
+    assert np.isnan(noise).mean() < max(1e-5 * dim / 16, 1e-4)
