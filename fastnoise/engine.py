@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 from math import floor, inf, nan
 from typing import Any, NamedTuple
@@ -196,14 +196,20 @@ def _undecided_noise(
     if release.filler != "l2_laplace":
         drawn = plain_reader(release).noise(key, row)
         return [drawn[i] for i in some]
-    from fastnoise.l2_reader import L2Reader
-
     if len(some) == release.dim:  # the coin, most likely; without it the cells are known
         law = release.law.copy()
         law[KEPT_BELOW] = 1 << SPARE_BITS
         ids = read_only(np.array([row], np.int64))
         noise = vector_noise(replace(release, law=law), key, Rows(-1, ids), 1)[0]
-    return L2Reader(release.law, _compiled_block).noise_at(some, key, row, noise.tolist())
+    drawn = _l2_reader(release).noise_at(some, key, row, noise.tolist())
+    return list(drawn)
+
+
+@lru_cache(maxsize=16)
+def _l2_reader(release: Release) -> Any:
+    from fastnoise.l2_reader import L2Reader
+
+    return L2Reader(release.law, _compiled_block)
 
 
 def _compiled_block(key: bytes, counter: int, nonce: int) -> list[int]:

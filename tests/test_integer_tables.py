@@ -1,7 +1,6 @@
 """Are the tables of every integer mechanism right, entry by entry, wherever its parameters lie?"""
 
 from fractions import Fraction
-from itertools import pairwise
 
 import numpy as np
 import pytest

@@ -113,9 +113,9 @@ def test_decided__is_right_where_floats_are_pressed_hard(dim, scale, fine, monke
 def test_errors__that_are_bounded_too_low_are_seen(dim, monkeypatch):
     """The same on a kernel whose constants are a hundredth of what they should be."""
     bold = kernel_with(
-        ("UNKNOWN = 34 * ROUND", "UNKNOWN = 0.3 * ROUND"),
+        ("UNKNOWN = 20 * ROUND", "UNKNOWN = 0.2 * ROUND"),
         ("RELATIVE = 128 * ROUND", "RELATIVE = 1.3 * ROUND"),
-        ("(66 * ROUND, RELATIVE)", "(0.6 * ROUND, RELATIVE)"),
+        ("(40 * ROUND, RELATIVE)", "(0.4 * ROUND, RELATIVE)"),
     )
     release = l2_law(dim, 2.0**43, 0, monkeypatch)
     reader, count = L2Reader(release.law, _compiled_block), 3_000 // dim

@@ -180,7 +180,7 @@ def test_keystream__a_counter_of_32_bits_is_seen(monkeypatch, known, failures):
         return right(batches, key, np.uint64(int(block) % 2**32), words, **grain)
 
     monkeypatch.setattr(chacha, "keystream", wrong)
-    assert f"{2**32}: plain Python differs" in failures("keystream")
+    assert f"({2**32}, 0): plain Python differs" in failures("keystream")
 
 
 # --- tables ---------------------------------------------------------------------------------------
@@ -587,7 +587,7 @@ def test_duplicates__a_key_that_repeats_is_seen(monkeypatch, failures):
 def test_duplicates__processes_that_repeat_are_seen(monkeypatch):
     """A key of the operating system that is the same in every child, and in every process."""
     broken = "import os\nos.urandom = lambda n: bytes(n)\n"
-    for name in ("FORKING", "SPAWNING"):
+    for name in ("FORKING", "SPAWNED"):
         monkeypatch.setattr(duplicates, name, broken + getattr(duplicates, name))
     outcomes = {row.family: row.ask() for row in duplicates.rows()}
     assert "repeat noise" in outcomes["forked children"].detail
@@ -595,7 +595,7 @@ def test_duplicates__processes_that_repeat_are_seen(monkeypatch):
 
 
 def test_duplicates__a_process_that_fails_is_a_failure(monkeypatch):
-    monkeypatch.setattr(duplicates, "SPAWNING", "raise SystemExit('no noise here')")
+    monkeypatch.setattr(duplicates, "SPAWNED", "raise SystemExit('no noise here')")
     outcomes = {row.family: row.ask() for row in duplicates.rows()}
     assert "no noise here" in outcomes["spawned processes"].detail
 

@@ -57,9 +57,8 @@ def check_outputs(mechanism: Any, tally: Tally) -> None:
 def released(mechanism: Any, x: Floats, values: int) -> Floats:
     """What is released of one row, so many values of it: a row of the result is a draw."""
     data = np.tile(x, (values // x.size, 1))
-    return np.asarray(
-        mechanism.perturb(data.reshape(-1, *mechanism._row_shape)).reshape(data.shape)
-    )
+    outputs = mechanism.perturb(data.reshape(-1, *mechanism._row_shape))
+    return np.asarray(outputs.reshape(data.shape))
 
 
 def impossible(mechanism: Any, outputs: Floats) -> Values:
@@ -94,12 +93,12 @@ def check_sums(mechanism: Any, tally: Tally) -> None:
 
 
 def check_patterns(mechanism: Any, tally: Tally) -> None:
-    """No sign of zero and no payload of NaN comes out."""
-    dim = len(grids(mechanism))
-    zeros = np.tile([-0.0, 0.0, -1e-300], 300 * dim).reshape(-1, *mechanism._row_shape)
-    out = mechanism.perturb(zeros)
-    tally.expect(not np.signbit(out[out == 0]).any(), "-0.0 comes out")
-    missing = np.tile(np.array(PAYLOADS, np.uint64).view(np.float64), dim)
+    """No sign of zero comes out, not where noise takes data back to 0, and no payload of NaN."""
+    stream = Stream.from_key(os.urandom(32))
+    zeros = mechanism.perturb(-mechanism.sample(300, stream=stream.at(0)), stream=stream.at(0))
+    tally.expect(not zeros.any(), "data and noise of opposite signs do not make 0")
+    tally.expect(not np.signbit(zeros).any(), "-0.0 comes out")
+    missing = np.tile(np.array(PAYLOADS, np.uint64).view(np.float64), len(grids(mechanism)))
     out = mechanism.perturb(missing.reshape(-1, *mechanism._row_shape), nan="keep")
     tally.expect(len(set(out.view(np.uint64).flat)) == 1, "NaNs differ in their bits")
 

@@ -17,39 +17,39 @@ from fastnoise.verify.subjects import CHOICES, USUAL, data_dtype
 
 CALLS = 25
 DRAWS = 256  # a call: the narrowest law repeats so many by chance less than once in 2**200
-THREADS, FORKS, SPAWNED = 8, 6, 2
+THREADS, FORKS, PROCESSES = 8, 6, 2
 SECONDS = 120  # that a process may take
 
-# Run in an interpreter of its own: forking one that runs threads is none of our business.
-FORKING = f"""
-import os, sys
+# Run in interpreters of their own: forking one that runs threads is nothing to do to a caller.
+FORKING = """
+import os
 import numpy as np
-from fastnoise.mechanisms.laplace import Laplace
-mechanism = Laplace(1.0)
+import fastnoise as fn
+mechanism = fn.{mechanism!r}
 mechanism.perturb(np.zeros(200_000))
-print(mechanism.sample({DRAWS}).tobytes().hex(), flush=True)
-for _ in range({FORKS}):
+print(mechanism.sample({draws}).tobytes().hex(), flush=True)
+for _ in range({forks}):
     if os.fork() == 0:
-        print(mechanism.sample({DRAWS}).tobytes().hex(), flush=True)
+        print(mechanism.sample({draws}).tobytes().hex(), flush=True)
         os._exit(0)
     os.wait()
 """
-SPAWNING = f"""
-from fastnoise.mechanisms.laplace import Laplace
-print(Laplace(1.0).sample({DRAWS}).tobytes().hex())
+SPAWNED = """
+import fastnoise as fn
+print(fn.{mechanism!r}.sample({draws}).tobytes().hex())
 """
 
 
 def rows() -> list[Row]:
-    found = [
+    one: list[Any] = [Laplace(1.0)]
+    forked = [Row("duplicates", "forked children", in_children, one)]
+    return [
         Row("duplicates", "calls in a row", in_a_row, [*USUAL, *CHOICES]),
-        Row("duplicates", "threads", in_threads, [Laplace(1.0)]),
-        Row("duplicates", "spawned processes", in_processes, [SPAWNED]),
-        Row("duplicates", "one key", under_one_key, [Stream.from_key(os.urandom(32))]),
+        Row("duplicates", "threads", in_threads, one),
+        *(forked if hasattr(os, "fork") else []),
+        Row("duplicates", "spawned processes", in_processes, one),
+        Row("duplicates", "one key", under_one_key, one),
     ]
-    if hasattr(os, "fork"):
-        found.insert(2, Row("duplicates", "forked children", in_children, [FORKS]))
-    return found
 
 
 def different(noise: list[bytes], count: int, tally: Tally) -> None:
@@ -79,13 +79,15 @@ def in_threads(mechanism: Any, tally: Tally) -> None:
     different(noise, THREADS * CALLS, tally)
 
 
-def in_children(forks: int, tally: Tally) -> None:
+def in_children(mechanism: Any, tally: Tally) -> None:
     """A process whose threads have run, and children that it forks."""
-    different(answers(FORKING, 1), forks + 1, tally)
+    script = FORKING.format(mechanism=mechanism, draws=DRAWS, forks=FORKS)
+    different(answers(script, 1), FORKS + 1, tally)
 
 
-def in_processes(count: int, tally: Tally) -> None:
-    different(answers(SPAWNING, count), count, tally)
+def in_processes(mechanism: Any, tally: Tally) -> None:
+    script = SPAWNED.format(mechanism=mechanism, draws=DRAWS)
+    different(answers(script, PROCESSES), PROCESSES, tally)
 
 
 def answers(script: str, count: int) -> list[bytes]:
@@ -103,13 +105,14 @@ def answers(script: str, count: int) -> list[bytes]:
         return [line for lines in pool.map(run, range(count)) for line in lines]
 
 
-def under_one_key(stream: Stream, tally: Tally) -> None:
+def under_one_key(mechanism: Any, tally: Tally) -> None:
     """Mechanisms, children and positions of one stream share nothing."""
+    stream = Stream.from_key(os.urandom(32))
     mechanisms = [m for m in [*USUAL, *CHOICES] if getattr(m, "dim", 1) == 1]
     different([pattern(m, stream.at(0)) for m in mechanisms], len(mechanisms), tally)
     views = [stream.at(0), stream.at(DRAWS), stream.child(1), stream.child("1")]
     views += [stream.child(b"1"), stream.child(2), stream.child(1).child(1)]
-    different([pattern(Laplace(1.0), view) for view in views], len(views), tally)
+    different([pattern(mechanism, view) for view in views], len(views), tally)
 
 
 def pattern(mechanism: Any, stream: Stream) -> bytes:

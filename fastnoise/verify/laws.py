@@ -1,8 +1,8 @@
 """Is the noise that comes out distributed as promised, and would these tests see if it were not?
 
 Each test is put to fresh draws twice: against the ideal law, at ALPHA = 1e-6, and as a control
-against a law that is 5% wrong, or with one draw in 20 spoilt, which it must reject. Some 250 tests
-make a false alarm once in 4,000 runs.
+against a law that is 5% wrong, or with one draw in 20 spoilt, which it must reject. Some 300 tests
+of noise that fits make a false alarm in one run of 3,000.
 """
 
 from __future__ import annotations

@@ -178,14 +178,14 @@ def check_draws(mechanism: Any, tally: Tally) -> None:
 def apart(mechanism: Any, times: int) -> bool:
     """Whether some cell is more than e**epsilon as likely for one input as for another.
 
-    An exact test: given both counts together, one of them is binomial.
+    An exact test: given where all outputs are, which input each is of is a coin, and that shows one
+    side with a chance of e**epsilon / (1 + e**epsilon) at most.
     """
     change = times * neighbour_step(mechanism)
     here, there = outputs(mechanism, 0 * change), outputs(mechanism, change)
     edges = np.unique(np.quantile(np.concatenate([here, there]), SHARES))
-    counts = [
-        np.bincount(np.searchsorted(edges, y), minlength=edges.size + 1) for y in (here, there)
-    ]
+    cells = [np.searchsorted(edges, y) for y in (here, there)]
+    counts = [np.bincount(cell, minlength=edges.size + 1) for cell in cells]
     most = 1 / (1 + exp(-mechanism.epsilon))
     chances = [binom.sf(one - 1, sum(counts), most) for one in counts]
     return bool(np.min(chances) < ALPHA / (2 * counts[0].size))

@@ -30,7 +30,7 @@ from fastnoise.verify.ideal import (
     many_digits,
 )
 from fastnoise.verify.outcome import Row, Tally, by_family
-from fastnoise.verify.subjects import CHOICES, EXTREME, USUAL, families
+from fastnoise.verify.subjects import CHOICES, EXTREME, USUAL, families, grids
 
 CLOSE = Decimal(2) ** -50  # relative
 DEPTH = 1000  # levels within which random points lie
@@ -58,7 +58,9 @@ def rows() -> list[Row]:
 
 
 def check_tables(mechanism: Any, tally: Tally) -> None:
-    law = mechanism._release(mechanism.grid).law
+    release = mechanism._release(mechanism.grid)
+    law, units = release.law, [release.grid] if release.grids is None else release.grids.tolist()
+    tally.expect(units == grids(mechanism), f"steps are {units}, not {grids(mechanism)}")
     with many_digits():
         ideal = ideal_law(mechanism)
         if isinstance(ideal, Ideal):
@@ -183,7 +185,8 @@ class LayerSums:
     """P(layer), where a layer is the sum of what several coins show, times a number each."""
 
     def __init__(self, law: DrawnLayers) -> None:
-        *lower, top = [weights[: used(weights)] for weights in law.coins]
+        lower = [weights[: used(weights)] for weights in law.coins[:-1]]
+        top = law.coins[-1]
         beyond = [top[law.last] * part for part in law.beyond(BEYOND)]
         self.top: list[int | Fraction] = [*top[: law.last], *beyond]
         self.lower, self.times = lower, law.times

@@ -30,10 +30,13 @@ def polynomial(coefficients: tuple[float, ...], x: Floats) -> Floats:
     return value
 
 
-def unit(word: Lanes, bits: int = 52) -> Floats:
-    """The middle of one of 2**bits equal parts of (0, 1), from the leading bits of a word."""
+def unit(word: Lanes, bits: int = 52, start: float = 0.0) -> Floats:
+    """The middle of one of 2**bits equal parts of (0, 1), from the leading bits of a word.
+
+    Or of (start, start + 1). One subtraction, which is exact: the difference has 53 bits at most.
+    """
     one_to_two = (word >> (64 - bits) << (52 - bits) | ONE_BITS).as_floats()
-    return (one_to_two - 1.0) + 2.0 ** -(bits + 1)
+    return one_to_two - (1.0 - start - 2.0 ** -(bits + 1))
 
 
 def above_inverse(x: Floats) -> Floats:
@@ -44,16 +47,17 @@ def above_inverse(x: Floats) -> Floats:
     return ((0x7FE << 52) - x.as_bits()).as_floats()
 
 
-def logarithm(x: Floats) -> Floats:
-    """ln x of a normal x > 0, with a relative error below 2**-51."""
+def logarithm(x: Floats, times: float = 1.0) -> Floats:
+    """ln x of a normal x > 0, times a power of two; its relative error is below 2**-51."""
     bits = x.as_bits()
     exponent = (bits - ROOT_HALF_BITS).sign_shifted(52)
     f = (bits - (exponent << 52)).as_floats() - 1.0  # within sqrt(1/2) - 1, sqrt(2) - 1
     e = (exponent + INTEGER_BITS).as_floats() - INTEGER_FLOAT
     s = f / (f + 2.0)
     z = s * s
-    rest = (s * z).times_plus(polynomial(LOGARITHM, z), e * LN2_LOW)
-    return e.times_plus(LN2_HIGH, s.times_plus(2.0, rest))
+    scaled = tuple(times * coefficient for coefficient in LOGARITHM)
+    rest = (s * z).times_plus(polynomial(scaled, z), e * (times * LN2_LOW))
+    return e.times_plus(times * LN2_HIGH, s.times_plus(times * 2.0, rest))
 
 
 def turned(word: Lanes) -> tuple[Floats, Floats]:
@@ -61,7 +65,7 @@ def turned(word: Lanes) -> tuple[Floats, Floats]:
 
     Absolute errors are below 2**-52.
     """
-    f = unit(word << 2, PLACE_BITS) - 0.5
+    f = unit(word << 2, PLACE_BITS, -0.5)
     y = f * f
     sine = f.times_plus(HALF_PI, f * (y * polynomial(SINE, y)))
     cosine = y.times_plus(polynomial(COSINE, y), 1.0)

@@ -7,7 +7,7 @@ law (spec 2.3); chi by rejection (Marsaglia & Tsang 2000).
 The law is that of real numbers, uniforms with bits without end, and what comes out is theirs
 exactly. Floats tell where a coordinate is with an error that is bounded here; where that leaves a
 doubt (which of two cells, whether a radius fits) the kernel writes NaN, and the Python layer
-decides with as many bits as it takes (`vector_reader.L2Reader`, the definition).
+decides with as many bits as it takes (`l2_reader.L2Reader`, the definition).
 
 Errors are in units of ROUND = 2**-53, what rounding to nearest adds at most, relatively; first
 those of the pieces (`tests/test_elementary.py` proves or measures them), u a uniform of 48 bits:
@@ -20,9 +20,9 @@ those of the pieces (`tests/test_elementary.py` proves or measures them), u a un
 
 To first order, that is. Of u = (m + 1/2) 2**-48 with m > 0, ln is off by -ln(1 - 1 / (2 m + 1)) at
 most, which is less than 20 ROUND / u; at m = 0 it may be anything, but there 20 ROUND / u is more
-than 1, which times 8 cells or more decides nothing. A root of Q that is off by q is itself off by
-q / sqrt(Q) at most, however small it is: twice the first order. Constants below are those sums
-rounded up generously.
+than 1, which times 8 cells or more decides nothing (`chi` looks itself). A root R of less than
+2**-18, whose derivative runs away, is a doubt. Constants below are those sums rounded up
+generously.
 """
 
 from functools import reduce
@@ -58,9 +58,11 @@ from fastnoise_kernels.memory import float_of_bits
 from fastnoise_kernels.vectors import marked_row, put_in_order, scratch_size, tile_words
 
 ROUND = 2.0**-53
-UNKNOWN = 34 * ROUND  # of ln u, times 1 / u; of its root R, times 1 / (u R)
+UNKNOWN = 20 * ROUND  # of ln u, times 1 / u; of its root R, times 1 / (u R)
 RELATIVE = 128 * ROUND  # of a radius times a cosine, and of all the rounding from there on
 FLAT = 4 * ROUND  # of rounding near 0
+SMALLEST = 2.0**-18  # root
+LEAST_UNIFORM = 2.0**-UNIFORM_BITS
 LEAST_CELLS = 8.0  # what a scale counts as, at least, where it is multiplied by something unknown
 SPARE = np.uint64((1 << SPARE_BITS) - 1)
 MOST_NOISE = 2.0**52  # what is larger is left to the Python layer
@@ -85,7 +87,7 @@ def plane(word, scale, unknown, most):
 def space(word, scale, unknown, most):
     """Three dimensions: heights of a sphere are uniform (Archimedes); the radius is Gamma(3).
 
-    A height is off by 32 units, and so the root of 1 - z**2 by 64 / root at most.
+    A height is off by 32 units, and so the root of 1 - z**2 by 32 / root.
     """
     z = uniform(word(0)) * 2.0 - 1.0
     cosine, sine = turned(word(1))
@@ -94,10 +96,10 @@ def space(word, scale, unknown, most):
     root = ((1.0 - z) * (z + 1.0)).root()
     across = radius * root
     inverses = above_inverse(a) + above_inverse(b) + above_inverse(c) + 2.0
-    relative = above_inverse(root).times_plus(66 * ROUND, RELATIVE)
+    relative = above_inverse(root).times_plus(40 * ROUND, RELATIVE)
     error = radius.times_plus(relative, inverses.times_plus(unknown, FLAT))
     coordinates = across * cosine, across * sine, radius * z
-    return coordinates, error.chosen(radius < most, 1.0)
+    return coordinates, error.chosen((radius < most) & ~(root < SMALLEST), 1.0)
 
 
 def normals(size, angle):
@@ -107,7 +109,7 @@ def normals(size, angle):
     """
     cosine, sine = turned(angle)
     u = uniform(size)
-    radius = (logarithm(u) * -2.0).root()
+    radius = logarithm(u, -2.0).root()
     return (radius * cosine, radius * sine), radius, above_inverse(u * radius)
 
 
@@ -115,10 +117,10 @@ def chi(word, shape, spread):
     """A chi variable of 2 * shape + 2/3 degrees, and its relative error; misfits; and doubts.
 
     Marsaglia & Tsang's Gamma(shape + 1/3): shape * (1 + spread x)**3, spread = 1 / sqrt(9 shape),
-    which fits where ln u < x**2 / 2 + shape - cube * shape + ln(cube) * shape. The root, 1 + spread
-    x, is off by spread times the error of x, and by 4 units of itself and 3 for rounding, spread's own
-    among it: `part` of itself. Its cube and the logarithm of that are off by 3 `part`, times shape,
-    and all else by some units of the largest term.
+    which fits where ln u < x**2 / 2 + shape - cube * shape + ln(cube) * shape. The root of the cube
+    is off by spread times the error of x, and for rounding by 4 units of itself and 3 more, that of
+    spread among them: by `part` of itself. The cube and its logarithm are off by 3 `part`, times
+    shape, and all else by some units of the largest term.
     """
     (x, _), radius, unknown = normals(word(0), word(1))
     root = x * spread + 1.0
@@ -132,7 +134,11 @@ def chi(word, shape, spread):
     largest = (cube.size() + 1.0 + log_cube.size()) * shape + x * x - drawn
     wrong = x.size() * error + largest * (16 * ROUND) + (cube.size() + 1.0) * shape * 4.0 * part
     margin = wrong * 2.0 + above_inverse(u) * UNKNOWN
-    doubts = (root.size() < SMALLEST_CUBE_ROOT) | ~((limit - drawn).size() > margin)
+    doubts = (
+        (radius < SMALLEST)
+        | (root.size() < SMALLEST_CUBE_ROOT)
+        | ~((limit - drawn).size() > margin)
+    )
     fits = (drawn < limit) & (root > 0.0)
     return (cube * shape * 2.0).root(), part * 1.6 + 5 * ROUND, ~(fits | doubts), doubts
 
@@ -222,6 +228,7 @@ def _normals_intrinsic(wide):
             radii, off, unknown = (lanes.load_floats(builder, data(4), 16 * i) for i in range(3))
             pair, radius, inverse = normals(group.word(0), group.word(1))
             error = radius.times_plus(off, inverse.times_plus(unknown, FLAT))
+            error = error.chosen(~(radius < SMALLEST), 1.0)
             return group.store(([x * radii for x in pair], error), 0, data(5), arguments[6])
 
         integer = types.int64
