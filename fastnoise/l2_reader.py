@@ -56,7 +56,7 @@ class L2Reader:
     def noise_at(
         self, some: Sequence[int], key: bytes, row: int, known: Sequence[float]
     ) -> list[int]:
-        """That of some coordinates; `known`: what kernels know of all, whatever the coin, or NaN."""
+        """That of some coordinates; known: what kernels know of all, whatever the coin, or NaN."""
         numbers = Numbers(partial(self.block, key), row, self.width)
         vector, size = Vector(self, numbers), 1 << self.fine
         coin, places = self._attempt(numbers, 0)
@@ -140,7 +140,7 @@ class Numbers:
         return self._uniform(layout.COIN_INDEX, self.word(0) & SPARE, layout.SPARE_BITS)
 
     def place(self, i: int, law: L2Reader) -> Uniform:
-        """The spare bits of a coordinate's word, half a 32-bit word before them; the last `fine`."""
+        """The last `fine` of half a 32-bit word and the spare bits of a coordinate's word."""
         bits = self.word(layout.words_before(law.dim) + i) & SPARE
         if law.fine > layout.SPARE_BITS:
             shared = self.half(2 * layout.l2_words(law.dim) + i // 2)

@@ -16,6 +16,7 @@ from fastnoise.l2_reader import L2Reader
 from fastnoise.reader import MASK_32, Table, bounded, restarted_digit, row_words
 from fastnoise.tables import Law
 
+
 class LayerReader(ABC):
     """Draws a layer, and leaves to its subclasses what is uniform on it."""
 

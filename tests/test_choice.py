@@ -6,12 +6,12 @@ import math
 import numpy as np
 import pytest
 from conftest import KEY
-from fastnoise.verify.fit import rejected
 from reference import ROWS, near
 
 import fastnoise as fn
 from fastnoise import choice
 from fastnoise.choice import ChoiceReader, powers_of
+from fastnoise.verify.fit import rejected
 
 EPSILONS = [1e-6, 0.01, 0.5, 1.0, 5.0, 50.0]
 SIZES = [1, 2, 7, 8, 9, 33]

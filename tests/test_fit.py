@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from conftest import KEY
-from fastnoise.exact import integer_sf
-from fastnoise.verify.fit import rejected
 
 import fastnoise as fn
+from fastnoise.exact import integer_sf
+from fastnoise.verify.fit import rejected
 
 N = 200_000
 BINS = 60

@@ -5,9 +5,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from conftest import KEY
-from fastnoise.verify.fit import SHARES, misfits, rejected, rows_depend, unlikely
 
 import fastnoise as fn
+from fastnoise.verify.fit import SHARES, misfits, rejected, rows_depend, unlikely
 
 N = 200_000
 EPSILONS = (1e-6, 0.01, 0.5, 1.0, 5.0, 50.0)

@@ -5,6 +5,10 @@ from functools import lru_cache
 import numpy as np
 import pytest
 from conftest import KEY
+from scipy.integrate import quad
+from scipy.special import betainc, betaincinv, gammaln
+
+import fastnoise as fn
 from fastnoise.verify.fit import (
     SHARES,
     dependent,
@@ -16,10 +20,6 @@ from fastnoise.verify.fit import (
     signs_depend,
     unlikely,
 )
-from scipy.integrate import quad
-from scipy.special import betainc, betaincinv, gammaln
-
-import fastnoise as fn
 
 EPSILONS = (1e-6, 0.01, 1.0, 10.0, 50.0)
 L2 = [

@@ -1,6 +1,7 @@
 """Are the tables of every integer mechanism right, entry by entry, wherever its parameters lie?"""
 
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 import pytest
@@ -72,6 +73,12 @@ def entry_levels(law: DrawnLaw) -> list[int]:
     return sorted({*range(law.levels + 1), *last_lows, *(level + 1 for level in last_lows)})
 
 
+def edges(law: DrawnLaw, levels: range) -> list[int]:
+    """The last integer of each of these levels, and the first one after it."""
+    ends = [law.radius + level * law.steps for level in levels]
+    return [point for end in ends for point in (end - 1, -end)]
+
+
 def check_entries_sum_to_one(law: DrawnLaw) -> None:
     """Levels of the head, and beyond it digits, which restarts make a geometric series of."""
     restart = Fraction(law.digit[law.digits], law.whole)
@@ -80,6 +87,45 @@ def check_entries_sum_to_one(law: DrawnLaw) -> None:
     head = sum(law.head[: law.levels + 1 + (not law.laps)])
     assert head == law.whole - (law.last if law.laps else 0)
     assert 2 * law.full_mass * law.place(0) == 1
+
+
+def first_round(law: DrawnLaw, level: int) -> tuple[int, int]:
+    """How many restarts lead to a level, and the level that is as many rounds nearer to 0."""
+    start, levels = (1, law.levels) if law.laps else (law.levels + 1, 1)
+    restarts = max(0, level - start) // (levels * law.digits)
+    return restarts, level - restarts * levels * law.digits
+
+
+def worst_error(law: DrawnLaw, exponent: Fraction, ideal, points: list[int]) -> Fraction:
+    """The largest relative error of P(point), of a law whose levels are e**-exponent apart.
+
+    A point many restarts deep has the error of the same point in the first round, and once more
+    that of a restart for each: a sum of errors so small is within a factor 2 of their product.
+    """
+    levels = law.levels if law.laps else 1
+    restart = exp_bounds(exponent * law.digits * levels, DIGITS)[0]
+    slip = abs(Fraction(law.digit[law.digits], law.whole) / restart - 1)
+    worst = Fraction(0)
+    for point in points:
+        restarts, level = first_round(law, law.level_of(point))
+        near = abs(point) - (law.level_of(point) - level) * law.steps
+        error = abs(law.point(near) / ideal(near) - 1)
+        worst = max(worst, error + 2 * restarts * slip)
+    return worst
+
+
+@pytest.mark.parametrize("epsilon", [1e-6, 0.1, 7.3, 50.0])
+def test_levels__repeat_after_a_restart(epsilon):
+    """What `worst_error` takes for granted, in exact probabilities."""
+    law = drawn(fn.DiscreteStaircase(epsilon, 1000))
+    restart = Fraction(law.digit[law.digits], law.whole)
+    levels = law.levels if law.laps else 1
+    for level in [1, law.levels + 1, *(law.levels + 2 + levels * n for n in range(9))]:
+        for restarts in (1, 2, 5):
+            deeper = level + restarts * levels * law.digits
+            more, nearest = first_round(law, deeper)
+            assert more >= restarts or level <= law.levels + 1
+            assert law.level(deeper) == law.level(nearest) * restart**more
 
 
 # --- staircases -----------------------------------------------------------------------------------
@@ -97,24 +143,24 @@ def test_staircase__sums_to_one(mechanism):
     check_entries_sum_to_one(drawn(mechanism))
 
 
+def staircase_error(mechanism, points: list[int]) -> Fraction:
+    law = drawn(mechanism)
+    heights = cache(lambda level: ideal_height(mechanism, level))
+    ideal = lambda point: heights(law.level_of(point))  # noqa: E731
+    return worst_error(law, Fraction(mechanism.epsilon), ideal, points)
+
+
 @every(STAIRCASES)
 def test_staircase__every_entry_is_right(mechanism):
     law = drawn(mechanism)
-    for level in entry_levels(law):
-        if level <= DEPTH:
-            height = law.level(level) / (2 * law.steps if level else 2 * law.radius - 1)
-            ideal = ideal_height(mechanism, level)
-            assert abs(height - ideal) <= ideal * CLOSE, level
+    starts = [law.radius + (level - 1) * law.steps for level in entry_levels(law) if level]
+    assert len(starts) > law.levels + law.digits
+    assert staircase_error(mechanism, [0, *starts]) <= CLOSE
 
 
 @every(STAIRCASES)
 def test_staircase__both_sides_of_every_step_are_right(mechanism):
-    law, before = drawn(mechanism), ideal_height(mechanism, 0)
-    for step in range(DEPTH):
-        edge, after = law.radius + step * law.steps, ideal_height(mechanism, step + 1)
-        assert abs(law.point(edge - 1) - before) <= before * CLOSE, step
-        assert abs(law.point(-edge) - after) <= after * CLOSE, step
-        before = after
+    assert staircase_error(mechanism, edges(drawn(mechanism), range(DEPTH))) <= CLOSE
 
 
 @every(STAIRCASES)
@@ -122,9 +168,14 @@ def test_staircase__random_points_are_right(mechanism, rng):
     law = drawn(mechanism)
     points = random_points(law, rng)
     assert len({law.level_of(point) for point in points}) > 100
-    for point in points:
-        ideal = ideal_height(mechanism, law.level_of(point))
-        assert abs(law.point(point) - ideal) <= ideal * CLOSE, point
+    assert staircase_error(mechanism, points) <= CLOSE
+
+
+@every(STAIRCASES)
+def test_staircase__is_the_same_on_both_sides(mechanism, rng):
+    law = drawn(mechanism)
+    points = [point for point in random_points(law, rng) if law.level_of(point) < 20]
+    assert all(law.point(point) == law.point(-point) for point in points)
 
 
 @every(STAIRCASES)
@@ -145,11 +196,10 @@ def fall_of(mechanism) -> Fraction:
     return Fraction(mechanism.epsilon) / mechanism.sensitivity
 
 
-def check_falling(law: DrawnLaw, fall: Fraction, top: Fraction, points: list[int]) -> None:
-    """P(n) = top * e**(-fall |n|), to 2**-50."""
-    for point in points:
-        ideal = top * exp_bounds(fall * abs(point), DIGITS)[0]
-        assert abs(law.point(point) - ideal) <= ideal * CLOSE, point
+def falling_error(law: DrawnLaw, fall: Fraction, top: Fraction, points: list[int]) -> Fraction:
+    """From P(n) = top * e**(-fall |n|)."""
+    ideal = lambda point: top * exp_bounds(fall * point, DIGITS)[0]  # noqa: E731
+    return worst_error(law, fall * law.steps, ideal, points)
 
 
 def laplace_top(mechanism) -> Fraction:
@@ -157,38 +207,31 @@ def laplace_top(mechanism) -> Fraction:
     return (1 - b) / (1 + b)
 
 
-def edges(law: DrawnLaw, levels: range) -> list[int]:
-    """The last integer of each of these levels, and the first one after it."""
-    ends = [law.radius + level * law.steps for level in levels]
-    return [point for end in ends for point in (end - 1, -end)]
-
-
 @every(LAPLACES)
 def test_laplace__sums_to_one(mechanism):
     check_entries_sum_to_one(drawn(mechanism))
 
 
+def laplace_error(mechanism, points: list[int]) -> Fraction:
+    return falling_error(drawn(mechanism), fall_of(mechanism), laplace_top(mechanism), points)
+
+
 @every(LAPLACES)
 def test_laplace__every_entry_is_right(mechanism):
-    law, fall = drawn(mechanism), fall_of(mechanism)
-    first, top = law.place(0), laplace_top(mechanism)
-    for level in entry_levels(law):
-        if 0 < level <= DEPTH:
-            ideal = top * exp_bounds(fall * (1 + (level - 1) * law.steps), DIGITS)[0]
-            assert abs(law.level(level) * first - ideal) <= ideal * CLOSE, level
+    law = drawn(mechanism)
+    starts = [law.radius + (level - 1) * law.steps for level in entry_levels(law) if level]
+    assert len(starts) > law.levels + law.digits
+    assert laplace_error(mechanism, [0, *starts]) <= CLOSE
 
 
 @every(LAPLACES)
 def test_laplace__both_sides_of_every_level_are_right(mechanism):
-    law = drawn(mechanism)
-    check_falling(law, fall_of(mechanism), laplace_top(mechanism), edges(law, range(DEPTH)))
+    assert laplace_error(mechanism, edges(drawn(mechanism), range(DEPTH))) <= CLOSE
 
 
 @every(LAPLACES)
 def test_laplace__random_points_are_right(mechanism, rng):
-    law = drawn(mechanism)
-    points = random_points(law, rng)
-    check_falling(law, fall_of(mechanism), laplace_top(mechanism), points)
+    assert laplace_error(mechanism, random_points(drawn(mechanism), rng)) <= CLOSE
 
 
 @every(LAPLACES)
@@ -252,14 +295,14 @@ def test_truncated__every_entry_and_both_sides_of_every_level_are_right(mechanis
     law = drawn(mechanism)
     points = [0, *edges(law, range(regular_levels(law))), law.end - 1]
     inside = [point for point in points if abs(point) < law.end]
-    check_falling(law, fall_of(mechanism), truncated_top(mechanism), inside)
+    top = truncated_top(mechanism)
+    assert falling_error(law, fall_of(mechanism), top, inside) <= CLOSE
 
 
 @every(TRUNCATED)
 def test_truncated__random_points_are_right(mechanism, rng):
-    law = drawn(mechanism)
-    points = random_points(law, rng)
-    check_falling(law, fall_of(mechanism), truncated_top(mechanism), points)
+    law, top = drawn(mechanism), truncated_top(mechanism)
+    assert falling_error(law, fall_of(mechanism), top, random_points(law, rng)) <= CLOSE
 
 
 @every(TRUNCATED)

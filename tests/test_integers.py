@@ -3,17 +3,17 @@
 import numpy as np
 import pytest
 from conftest import KEY
-from fastnoise.exact import integer_sf
 from fastnoise_kernels.integers import add_saturating
 from fastnoise_kernels.layout import DEEP
-from fastnoise.verify.fit import rejected
 
 import fastnoise as fn
 from fastnoise.engine import Limits, integer_noise, perturb_chunk
+from fastnoise.exact import integer_sf
 from fastnoise.reader import Reader
 from fastnoise.release import Release
 from fastnoise.rows import Rows
 from fastnoise.tables import staircase_law
+from fastnoise.verify.fit import rejected
 
 DTYPES = ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", ">i4", ">u8"]
 MECHANISMS = [

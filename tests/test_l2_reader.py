@@ -17,8 +17,8 @@ import fastnoise as fn
 from fastnoise import vector_release
 from fastnoise.engine import (
     Limits,
-    _compiled_block,
     _undecided_noise,
+    compiled_block,
     perturb_chunk,
     vector_noise,
 )
@@ -101,7 +101,7 @@ def test_intervals__one_unit_less_is_seen(rng):
 def test_decided__is_right_where_floats_are_pressed_hard(dim, scale, fine, monkeypatch):
     """Cells so small that a coordinate in three or ten is in doubt: all others are the reader's."""
     release = l2_law(dim, scale, fine, monkeypatch)
-    reader = L2Reader(release.law, _compiled_block)
+    reader = L2Reader(release.law, compiled_block)
     noise = vector_noise(release, KEY, Rows(0), 1_500 // dim)
     exact = np.array([reader.noise(KEY, row) for row in range(len(noise))], np.float64)
     unknown = np.isnan(noise)
@@ -118,7 +118,7 @@ def test_errors__that_are_bounded_too_low_are_seen(dim, monkeypatch):
         ("(40 * ROUND, RELATIVE)", "(0.4 * ROUND, RELATIVE)"),
     )
     release = l2_law(dim, 2.0**43, 0, monkeypatch)
-    reader, count = L2Reader(release.law, _compiled_block), 3_000 // dim
+    reader, count = L2Reader(release.law, compiled_block), 3_000 // dim
     with monkeypatch.context() as patch:
         patch.setattr("fastnoise.engine._filler", lambda name: bold.fill_l2_laplace.address)
         noise = vector_noise(release, KEY, Rows(0), count)
@@ -218,14 +218,14 @@ def block_of(words: list[int], row: int = 0):
         if nonce == 0 and counter % 16 == row:
             some = halves[counter // 16 * 16 :][:16]
             return some + [0] * (16 - len(some))
-        return _compiled_block(key, counter, nonce)
+        return compiled_block(key, counter, nonce)
 
     return block
 
 
-def test_compiled_blocks__are_plain_ones():
+def testcompiled_blocks__are_plain_ones():
     for counter, nonce in [(0, 0), (2**63 - 1, 3 << 62), (17, layout.REFINING_NONCE + 2**41)]:
-        assert _compiled_block(KEY, counter, nonce) == chacha_block(KEY, counter, nonce)
+        assert compiled_block(KEY, counter, nonce) == chacha_block(KEY, counter, nonce)
 
 
 # --- cells and places -----------------------------------------------------------------------------
@@ -236,7 +236,7 @@ def test_compiled_blocks__are_plain_ones():
 def test_places__are_the_readers(dim, fine, monkeypatch):
     """Spare bits, and halves of words that coordinates share; in order and by ids."""
     release = l2_law(dim, 2.0 ** (fine + 15), fine, monkeypatch)
-    reader, count = L2Reader(release.law, _compiled_block), 40
+    reader, count = L2Reader(release.law, compiled_block), 40
     exact = np.array([reader.noise(KEY, row) for row in range(count)], np.float64)
     noise = vector_noise(release, KEY, Rows(0), count)
     known = ~np.isnan(noise)
@@ -249,7 +249,7 @@ def test_places__are_the_readers(dim, fine, monkeypatch):
 def test_undecided__are_perturbed_as_the_reader_says(dim, monkeypatch):
     """Steep cells: coins are too high in many rows, and some places are drawn again."""
     release = l2_law(dim, 64.0, 3, monkeypatch)
-    reader, count, lead = L2Reader(release.law, _compiled_block), 120, 3
+    reader, count, lead = L2Reader(release.law, compiled_block), 120, 3
     exact = np.array([reader.noise(KEY, 7 + row) for row in range(count)], np.float64)
     data, out = np.linspace(-9.0, 9.0, count * dim - lead - 1), np.empty(count * dim - lead - 1)
     perturb_chunk(release, KEY, Rows(7), lead, data, out, Limits())
@@ -261,7 +261,7 @@ def test_undecided__are_perturbed_as_the_reader_says(dim, monkeypatch):
 
 def test_undecided__one_coordinate_or_the_whole_row(monkeypatch):
     release = l2_law(5, 2.0**38, 0, monkeypatch)
-    reader = L2Reader(release.law, _compiled_block)
+    reader = L2Reader(release.law, compiled_block)
     noise = vector_noise(release, KEY, Rows(0), 200)
     row = int(np.flatnonzero(np.isnan(noise).sum(axis=1) == 1)[0])
     some = np.flatnonzero(np.isnan(noise[row])).tolist()
@@ -298,7 +298,7 @@ def test_steep_cells__have_the_law_of_none(monkeypatch):
     The reference is a million draws of the rounded law itself.
     """
     plain, steep = l2_law(2, STEEP, 0, monkeypatch), l2_law(2, STEEP, 4, monkeypatch)
-    reader = L2Reader(steep.law, _compiled_block)
+    reader = L2Reader(steep.law, compiled_block)
     drawn = np.array([reader.noise(KEY, row) for row in range(12_000)])
     reference = cells_of(vector_noise(plain, KEY, Rows(2**50), 1_000_000))
     assert not differs(cells_of(drawn), reference)

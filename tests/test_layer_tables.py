@@ -5,10 +5,10 @@ from itertools import pairwise, permutations, product
 from math import comb, prod
 
 import pytest
-from fastnoise.exact import DrawnLayers, exp_bounds, ideal_layers
 from fastnoise_kernels import layout
 
 from fastnoise import layer_tables
+from fastnoise.exact import DrawnLayers, exp_bounds, ideal_layers
 from fastnoise.layer_tables import (
     SLACK,
     differences,

@@ -6,12 +6,12 @@ from math import ceil, floor, inf, nan
 import numpy as np
 import pytest
 from conftest import KEY
-from fastnoise.exact import DrawnLaw, exp_bounds
 from fastnoise_kernels.layout import DEEP
 from mechanisms import FLOATS, VECTORS, name
 
 import fastnoise as fn
 from fastnoise.engine import Limits, integer_noise, perturb_chunk, plain_reader, vector_noise
+from fastnoise.exact import DrawnLaw, exp_bounds
 from fastnoise.layer_tables import layer_law
 from fastnoise.reader import Reader
 from fastnoise.release import Release

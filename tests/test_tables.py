@@ -4,9 +4,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from fastnoise.exact import DrawnLaw, exp_bounds, ideal_laplace, ideal_level
 from fastnoise_kernels import layout
 
+from fastnoise.exact import DrawnLaw, exp_bounds, ideal_laplace, ideal_level
 from fastnoise.finite_tables import truncated_laplace_law, uniform_law
 from fastnoise.reader import Table
 from fastnoise.tables import (

@@ -5,10 +5,10 @@ from math import exp
 import numpy as np
 import pytest
 from conftest import KEY
-from fastnoise.exact import integer_sf
-from fastnoise.verify.fit import unlikely
 
 import fastnoise as fn
+from fastnoise.exact import integer_sf
+from fastnoise.verify.fit import unlikely
 
 CHUNK = 1 << 22
 LAWS = [

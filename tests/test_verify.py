@@ -511,6 +511,7 @@ def test_ratios__draws_of_neighbours_are_compared(monkeypatch, only_of, failures
         (fn.TruncatedDiscreteLaplace(0.5, 1e-4, 3), {"delta": 1e-4 * (1 + 1e-9)}),
         (fn.DiscreteUniform(0.01, 3), {"delta": 0.01 * (1 - 1e-9)}),
         (fn.L2Laplace(0.5, 3), {"epsilon": 0.6}),
+        (fn.L2Laplace(0.5, 3), {"epsilon": 0.5 - 1e-12}),
     ],
     ids=str,
 )

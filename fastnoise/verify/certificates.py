@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from decimal import Decimal
 from fractions import Fraction
 from itertools import islice
@@ -17,6 +16,7 @@ from fastnoise.mechanisms.laplace import Laplace
 from fastnoise.verify.ideal import (
     Ideal,
     IdealLayers,
+    IdealScale,
     exactly,
     ideal_law,
     many_digits,
@@ -24,8 +24,8 @@ from fastnoise.verify.ideal import (
 )
 from fastnoise.verify.outcome import Row, Tally, by_family
 from fastnoise.verify.ratios import check_claim, compare
-from fastnoise.verify.subjects import CHOICES, EXTREME, USUAL, families, from_tables
-from fastnoise.verify.tables import Pair, layer_pairs, level_pairs
+from fastnoise.verify.subjects import CHOICES, EXTREME, USUAL, families
+from fastnoise.verify.tables import drawn_scale, layer_pairs, level_pairs
 
 FAR = 2.0**-40  # a total variation that no law here comes near
 ENTRIES = 500  # of tables, whose errors are added up
@@ -42,9 +42,13 @@ def rows() -> list[Row]:
 def check_certificate(mechanism: Any, tally: Tally) -> None:
     check_promise(mechanism, tally)
     certificate = mechanism.certificate()
-    if from_tables(mechanism):
+    with many_digits():
+        ideal = ideal_law(mechanism)
+    if isinstance(ideal, IdealScale):
+        check_slope(mechanism, ideal, certificate, tally)
+    else:
         check_claim(mechanism, certificate.epsilon, exact_delta(certificate.delta), tally)
-        check_distance(mechanism, certificate, tally)
+        check_distance(mechanism, ideal, certificate, tally)
     check_changed(mechanism, tally)
 
 
@@ -63,22 +67,29 @@ def check_promise(mechanism: Any, tally: Tally) -> None:
         tally.expect(claimed == wanted, f"{name} is {claimed}, not {wanted}")
 
 
-def check_distance(mechanism: Any, certificate: Certificate, tally: Tally) -> None:
-    """The errors of some entries, added up, are at most the total variation that is claimed."""
+def check_slope(mechanism: Any, ideal: IdealScale, certificate: Certificate, tally: Tally) -> None:
+    """l2 noise falls by a factor e in a distance of its scale."""
     with many_digits():
-        errors = (abs(exactly(pair.drawn) - pair.ideal) for pair in entries(mechanism))
-        least = sum(islice(errors, ENTRIES), Decimal(0)) / 2
+        scale = drawn_scale(mechanism._release(mechanism.grid).law)
+        least = exactly(mechanism.epsilon) * ideal.scale / scale
+        holds = least <= exactly(certificate.epsilon)
+    tally.expect(holds, f"epsilon is {least:.20}, not {certificate.epsilon}")
+
+
+def check_distance(
+    mechanism: Any, ideal: Ideal | IdealLayers, certificate: Certificate, tally: Tally
+) -> None:
+    """The errors of some levels or layers, added up, are at most the distance that is claimed."""
+    law = mechanism._release(mechanism.grid).law
+    with many_digits():
+        if isinstance(ideal, Ideal):
+            pairs = level_pairs(DrawnLaw(law), ideal)
+        else:
+            pairs = layer_pairs(DrawnLayers(law), ideal)
+        errors = (abs(exactly(pair.drawn) - pair.ideal) for pair in islice(pairs, ENTRIES))
+        least = sum(errors, Decimal(0)) / 2
         holds = least <= exactly(certificate.total_variation)
     tally.expect(holds, f"it is {least:.3} off the ideal, not {certificate.total_variation}")
-
-
-def entries(mechanism: Any) -> Iterator[Pair]:
-    """Levels or layers, none of them twice."""
-    law, ideal = mechanism._release(mechanism.grid).law, ideal_law(mechanism)
-    if isinstance(ideal, Ideal):
-        yield from level_pairs(DrawnLaw(law), ideal)
-    elif isinstance(ideal, IdealLayers):
-        yield from layer_pairs(DrawnLayers(law), ideal)
 
 
 def check_changed(mechanism: Any, tally: Tally) -> None:

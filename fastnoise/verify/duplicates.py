@@ -16,7 +16,7 @@ from fastnoise.verify.outcome import Row, Tally
 from fastnoise.verify.subjects import CHOICES, USUAL, data_dtype
 
 CALLS = 25
-DRAWS = 256  # a call: the narrowest law repeats so many by chance less than once in 2**200
+DRAWS = 256  # a call: even their signs repeat by chance less than once in 2**70
 THREADS, FORKS, PROCESSES = 8, 6, 2
 SECONDS = 120  # that a process may take
 

@@ -8,12 +8,12 @@ of noise that fits make a false alarm in one run of 3,000.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from fastnoise.mechanisms.box_staircase import BoxStaircase
+from fastnoise.mechanisms.discrete_laplace import DiscreteLaplace
 from fastnoise.mechanisms.discrete_staircase import DiscreteStaircase, Geometric
 from fastnoise.mechanisms.discrete_uniform import DiscreteUniform
 from fastnoise.mechanisms.l1_staircase import L1Staircase
@@ -76,8 +76,8 @@ def verdicts(mechanism: Any) -> Iterator[Verdict]:
 
 
 def wider(mechanism: Any) -> Any:
-    """The same law, 5% wider: where the sensitivity is a small integer, by epsilon or delta."""
-    scale = WRONG * mechanism.sensitivity
+    """The same law, 5% wider: on the integers by epsilon and delta, which need not be whole."""
+    less, scale = mechanism.epsilon / WRONG, mechanism.sensitivity * WRONG
     match mechanism:
         case Laplace():
             return Laplace(mechanism.epsilon, scale)
@@ -88,22 +88,21 @@ def wider(mechanism: Any) -> Any:
         case L1Staircase():
             return L1Staircase(mechanism.epsilon, mechanism.dim, scale, gamma=mechanism.gamma)
         case BoxStaircase():
-            sides = ([WRONG * s for s in side] for side in (mechanism.widths, mechanism.core))
-            widths, core = sides
+            sides = mechanism.widths, mechanism.core
+            widths, core = ([WRONG * half for half in side] for side in sides)
             return BoxStaircase(mechanism.epsilon, widths, core=core)
         case Geometric():
-            return Geometric(mechanism.epsilon / WRONG)
+            return Geometric(less)
         case DiscreteStaircase():
-            return DiscreteStaircase(
-                mechanism.epsilon / WRONG, mechanism.sensitivity, r=mechanism.r
-            )
+            return DiscreteStaircase(less, mechanism.sensitivity, r=mechanism.r)
+        case DiscreteLaplace():
+            return DiscreteLaplace(less, mechanism.sensitivity)
         case DiscreteUniform():
-            delta = Fraction(str(mechanism.delta)) / Fraction(str(WRONG))
-            return DiscreteUniform(delta, mechanism.sensitivity)
+            return DiscreteUniform(mechanism.delta / WRONG, mechanism.sensitivity)
         case TruncatedDiscreteLaplace():
-            less = mechanism.epsilon / WRONG, mechanism.delta / WRONG
-            return TruncatedDiscreteLaplace(*less, mechanism.sensitivity)
-    return type(mechanism)(mechanism.epsilon / WRONG, mechanism.sensitivity)
+            delta = mechanism.delta / WRONG
+            return TruncatedDiscreteLaplace(less, delta, mechanism.sensitivity)
+    raise TypeError(f"no wider law is known of {mechanism!r}")
 
 
 # --- numbers --------------------------------------------------------------------------------------

@@ -96,11 +96,12 @@ def verify(only: Sequence[str] = ()) -> Report:
 
 def machine() -> dict[str, Any]:
     """What results may depend on, and nothing that names it."""
+    import llvmlite.binding
     import numba
     import numpy as np
 
     return {
-        "processor": platform.machine(),
+        "processor": f"{platform.machine()} ({llvmlite.binding.get_host_cpu_name()})",
         "system": platform.system(),
         "cores": os.cpu_count(),
         "threads": int(numba.get_num_threads()),

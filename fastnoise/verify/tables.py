@@ -235,13 +235,17 @@ def check_scale(law: Law, ideal: IdealScale, tally: Tally) -> None:
 
     A place of a cell is kept with a chance of e**-(diagonal / scale) at least.
     """
-    scale = exactly(float(law[layout.SCALE : layout.SCALE + 1].view(np.float64)[0]))
+    scale = drawn_scale(law)
     close = ideal.scale <= scale <= ideal.scale * (1 + CLOSE)
     tally.expect(close, f"the scale is {scale:.20}, not {ideal.scale:.20}")
     high, low = (int(word) for word in law[layout.KEPT_BELOW : layout.KEPT_BELOW + 2])
     kept = Decimal(high << 64 | low) / (1 << layout.SPARE_BITS + 64)
     diagonal = (1 << int(law[layout.FINE_BITS])) * Decimal(ideal.dim).sqrt()
     tally.expect(kept <= (-diagonal / scale).exp(), "a place that may be too far out is kept")
+
+
+def drawn_scale(law: Law) -> Decimal:
+    return exactly(float(law[layout.SCALE : layout.SCALE + 1].view(np.float64)[0]))
 
 
 # --- choices --------------------------------------------------------------------------------------
