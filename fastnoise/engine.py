@@ -200,7 +200,7 @@ def _undecided_noise(
         law = release.law.copy()
         law[KEPT_BELOW] = 1 << SPARE_BITS
         ids = read_only(np.array([row], np.int64))
-        noise = vector_noise(replace(release, law=law), key, Rows(-1, ids), 1)[0]
+        noise = vector_noise(replace(release, law=read_only(law)), key, Rows(-1, ids), 1)[0]
     drawn = _l2_reader(release).noise_at(some, key, row, noise.tolist())
     return list(drawn)
 

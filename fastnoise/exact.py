@@ -7,7 +7,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import pairwise
-from math import ceil, exp, expm1
+from math import ceil, exp, expm1, prod
 
 from fastnoise_kernels import layout
 
@@ -70,7 +70,7 @@ class DrawnLaw:
     @cached_property
     def tilt(self) -> Fraction:
         """The last place of a level beside its first; 1 where levels are flat."""
-        return self.slopes.chance(self.steps - 1)
+        return self.chance(self.steps - 1)
 
     def level(self, level: int) -> Fraction:
         if self.laps:
@@ -104,7 +104,12 @@ class DrawnLaw:
     def place(self, place: int, last: bool = False) -> Fraction:
         """P(place on one side) of a level; or of the last, shorter one."""
         mass = self.last_mass if last else self.full_mass
-        return self.slopes.chance(place) / (2 * mass)
+        return self.chance(place) / (2 * mass)
+
+    def chance(self, place: int) -> Fraction:
+        """That a place is kept: `Slopes.chance`, but reduced to lowest terms only once."""
+        slopes = [slope for i, slope in enumerate(self.slopes.slopes) if place >> i & 1]
+        return Fraction(prod(s.numerator for s in slopes), prod(s.denominator for s in slopes))
 
     @cached_property
     def full_mass(self) -> Fraction:
@@ -123,7 +128,7 @@ class DrawnLaw:
         total, start = Fraction(0), 0
         for i in reversed(range(len(sums))):
             if places >> i & 1:
-                total += self.slopes.chance(start) * sums[i]
+                total += self.chance(start) * sums[i]
                 start += 1 << i
         return total
 

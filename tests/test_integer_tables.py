@@ -1,5 +1,6 @@
 """Are the tables of every integer mechanism right, entry by entry, wherever its parameters lie?"""
 
+from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
 
@@ -15,18 +16,18 @@ from fastnoise.mechanisms.ideal_truncated_discrete_laplace import exact_delta
 DEPTH = 1000  # steps of a staircase, levels of other laws
 RANDOM_POINTS = 1000
 CLOSE = Fraction(1, 2**50)
-DIGITS = 60
+DIGITS = 70
 
 EPSILONS = [1e-6, 1e-3, 0.1, 1.0, 7.3, 50.0]
-SENSITIVITIES = [1, 2, 1000, 2**20 + 1, 2**32, 2**40]
+SENSITIVITIES = [1, 3, 2**20 + 1, 2**32, 2**40]
 PAIRS = [(e, s) for e in EPSILONS for s in SENSITIVITIES if s <= Fraction(e) * 2**52]
 DELTAS = [1e-12, 1e-6, 0.01, 0.3]
 
 STAIRCASES = [
     *(fn.Geometric(epsilon) for epsilon in EPSILONS),
-    *(fn.DiscreteStaircase(*pair) for pair in PAIRS),
-    *(fn.DiscreteStaircase(*pair, r=1) for pair in PAIRS[::4]),
-    *(fn.DiscreteStaircase(*pair, r=pair[1]) for pair in PAIRS[1::4]),
+    *(fn.DiscreteStaircase(*pair) for pair in PAIRS if pair[1] > 1),
+    *(fn.DiscreteStaircase(*pair, r=1) for pair in PAIRS[1::7]),
+    *(fn.DiscreteStaircase(*pair, r=pair[1]) for pair in PAIRS[2::7]),
 ]
 LAPLACES = [fn.DiscreteLaplace(*pair) for pair in PAIRS]
 UNIFORMS = [
@@ -37,11 +38,12 @@ UNIFORMS = [
 ]
 TRUNCATED = [
     fn.TruncatedDiscreteLaplace(epsilon, delta, steps)
-    for epsilon, steps in PAIRS[::2]
+    for epsilon, steps in PAIRS[::4]
     for delta in DELTAS[::2]
 ]
 
 
+@cache
 def drawn(mechanism) -> DrawnLaw:
     law = DrawnLaw(mechanism._release(mechanism.grid).law)
     assert law.is_sound()
@@ -105,13 +107,21 @@ def worst_error(law: DrawnLaw, exponent: Fraction, ideal, points: list[int]) -> 
     levels = law.levels if law.laps else 1
     restart = exp_bounds(exponent * law.digits * levels, DIGITS)[0]
     slip = abs(Fraction(law.digit[law.digits], law.whole) / restart - 1)
-    worst = Fraction(0)
+    rounds: dict[int, int] = {}
     for point in points:
         restarts, level = first_round(law, law.level_of(point))
         near = abs(point) - (law.level_of(point) - level) * law.steps
-        error = abs(law.point(near) / ideal(near) - 1)
-        worst = max(worst, error + 2 * restarts * slip)
-    return worst
+        rounds[near] = max(restarts, rounds.get(near, 0))
+    return max(error(law.point(near), ideal(near)) + 2 * n * slip for near, n in rounds.items())
+
+
+def error(found: Fraction, ideal: Fraction) -> Fraction:
+    """|found / ideal - 1|, rounded up to 2**-80."""
+    here, wanted = (
+        a * b
+        for a, b in zip(found.as_integer_ratio(), reversed(ideal.as_integer_ratio()), strict=True)
+    )
+    return Fraction((abs(here - wanted) << 80) // wanted + 1, 1 << 80)
 
 
 @pytest.mark.parametrize("epsilon", [1e-6, 0.1, 7.3, 50.0])
@@ -131,11 +141,12 @@ def test_levels__repeat_after_a_restart(epsilon):
 # --- staircases -----------------------------------------------------------------------------------
 
 
-def ideal_height(mechanism, level: int) -> Fraction:
-    """P(integer on that level) of the ideal law (spec 7.2)."""
-    b = exp_bounds(mechanism.epsilon, DIGITS)[0]
-    total = 2 * mechanism.r - 1 + 2 * mechanism.sensitivity * b / (1 - b)
-    return exp_bounds(Fraction(mechanism.epsilon) * level, DIGITS)[0] / total
+def ideal_heights(mechanism) -> Callable[[int], Fraction]:
+    """P(integer) of the ideal law, by its level (spec 7.2)."""
+    exponent, b = Fraction(mechanism.epsilon), exp_bounds(mechanism.epsilon, DIGITS)[0]
+    top = 1 / (2 * mechanism.r - 1 + 2 * mechanism.sensitivity * b / (1 - b))
+    top = Fraction(int(top * 10**DIGITS), 10**DIGITS)  # it has hundreds of digits
+    return cache(lambda level: top * exp_bounds(exponent * level, DIGITS)[0])
 
 
 @every(STAIRCASES)
@@ -144,8 +155,7 @@ def test_staircase__sums_to_one(mechanism):
 
 
 def staircase_error(mechanism, points: list[int]) -> Fraction:
-    law = drawn(mechanism)
-    heights = cache(lambda level: ideal_height(mechanism, level))
+    law, heights = drawn(mechanism), ideal_heights(mechanism)
     ideal = lambda point: heights(law.level_of(point))  # noqa: E731
     return worst_error(law, Fraction(mechanism.epsilon), ideal, points)
 
@@ -273,7 +283,8 @@ def test_uniform__no_step_moves_more_than_its_share_of_delta(mechanism):
 def truncated_top(mechanism) -> Fraction:
     b, delta = exp_bounds(fall_of(mechanism))[0], exact_delta(mechanism.delta)
     part = one_step_delta(mechanism.epsilon, delta, mechanism.sensitivity)
-    return (1 - b + 2 * part * b) / (1 + b)
+    exact = (1 - b + 2 * part * b) / (1 + b)
+    return Fraction(int(exact * 10**DIGITS), 10**DIGITS)  # it has thousands of digits
 
 
 def regular_levels(law: DrawnLaw) -> int:

@@ -83,9 +83,10 @@ class L2Laplace(IdealL2Laplace, _Vectors):
     with that property has a smaller mean square (Koufogiannis, Han and Pappas, theorem 8). `dim` is
     at most 65,536.
 
-    In one dimension the noise is exact. In more it is computed in float64, from uniforms of 52
-    bits, and rounded to the grid: the guarantee is that of the ideal law, up to rounding errors
-    that are not bounded here, and that matter where the noise has more than about 2**40 grid steps.
+    What is released is the rounding of such a vector of real numbers to the grid, exactly: a kernel
+    decides what floats with proved errors can decide, and the rest, a coordinate in a million, is
+    computed with as many bits as it takes. Cells of the grid are translates of each other, so the
+    ratio of their probabilities is at most that of densities, and delta is 0.
 
     >>> import fastnoise as fn
     >>> mechanism = fn.L2Laplace(epsilon=0.5, dim=2, sensitivity=3.0)

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from fastnoise_kernels import layout
 
-from fastnoise.choice import NEVER, powers_of
+from fastnoise import choice
 from fastnoise.exact import DrawnLaw, DrawnLayers
 from fastnoise.tables import Law
 from fastnoise.verify.ideal import (
@@ -256,8 +256,8 @@ def check_powers(mechanism: Any, tally: Tally) -> None:
     base = 1 << layout.CHOICE_BITS
     with many_digits():
         epsilon = exactly(mechanism.epsilon)
-        for i, power in enumerate(powers_of(mechanism.epsilon).tolist()):
+        for i, power in enumerate(choice.powers_of(mechanism.epsilon).tolist()):
             place, digit = divmod(i, base)
             exponent = epsilon * digit * base**place
-            right = float((-exponent).exp()) if exponent <= NEVER else 0.0
+            right = float((-exponent).exp()) if exponent <= choice.NEVER else 0.0
             tally.expect(power == right, f"e**-{exponent} is {power}, not {right}")

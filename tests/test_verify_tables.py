@@ -1,0 +1,262 @@
+"""Does `fastnoise verify` see tables, ratios and certificates that are a little wrong?"""
+
+import sys
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from breakage import Broken
+from fastnoise_kernels import layout
+
+import fastnoise as fn
+from fastnoise import choice, layer_tables, release, tables, vector_release
+from fastnoise.mechanisms import mechanism as mechanism_module
+from fastnoise.reader import Table
+
+HEAD = layout.HEAD_BITS, layout.HEAD_CELLS, layout.HEAD_THRESHOLDS
+DIGIT = layout.DIGIT_BITS, layout.DIGIT_CELLS, layout.DIGIT_THRESHOLDS
+
+
+@pytest.fixture
+def broken(monkeypatch, capsys):
+    with Broken(monkeypatch, capsys) as breaking:
+        yield breaking
+
+
+# --- tables ---------------------------------------------------------------------------------------
+
+
+def damaged(law, table, entry: int, part: Fraction = Fraction(1, 10**6)):
+    """One threshold of an alias table, that of the first cell from `entry` on that has one, less by
+    one part in a million."""
+    words, (bits_at, cells_at, thresholds_at) = law.copy(), table
+    alias = Table(law, *table)
+    cell = next(i for i in range(entry, len(alias.thresholds)) if alias.thresholds[i])
+    threshold = int(alias.thresholds[cell] * (1 - part))
+    limbs, bits = alias.limbs, alias.bits
+    at, half = int(law[cells_at]) + cell // 2, 32 * (cell % 2)
+    packed = int(words[at]) & ~(0xFFFFFFFF << half)
+    leading = (threshold >> 64 * limbs) << bits | alias.aliases[cell]
+    words[at] = packed | leading << half
+    start = int(law[thresholds_at]) + cell * limbs
+    for i in range(limbs):
+        words[start + i] = threshold >> 64 * (limbs - 1 - i) & (2**64 - 1)
+    assert Table(words, *table).thresholds[cell] == threshold
+    assert words[bits_at] == law[bits_at]
+    return words
+
+
+@pytest.mark.parametrize("entry", [0, 1, 9, 26])
+def test_tables__a_damaged_level_is_seen(broken, entry):
+    broken.spoil(release, "staircase_law", lambda law: damaged(law, HEAD, entry))
+    broken.only_of(fn.Staircase(1.0))
+    assert "P(level" in broken.failures("tables")
+
+
+@pytest.mark.parametrize("entry", [0, 3, 40])
+def test_tables__a_damaged_digit_is_seen(broken, entry):
+    """In the tail, and where digits count laps."""
+    broken.spoil(release, "staircase_law", lambda law: damaged(law, DIGIT, entry))
+    broken.only_of(fn.DiscreteStaircase(0.5, 10))
+    assert "P(level" in broken.failures("tables")
+    broken.forget()
+    broken.only_of(fn.DiscreteStaircase(1e-6, 2**20))
+    assert "P(level" in broken.failures("tables")
+
+
+@pytest.mark.parametrize("slope", [0, 7, 20])
+def test_tables__a_damaged_slope_is_seen(broken, slope):
+    def spoil(law):
+        words = law.copy()
+        at = int(law[layout.SLOPES]) + layout.SLOPE_LIMBS * slope
+        words[at] = int(words[at]) - int(words[at]) // 10**6
+        return words
+
+    broken.spoil(release, "laplace_law", spoil)
+    broken.only_of(fn.Laplace(1.0))
+    assert "is off by" in broken.failures("tables")
+
+
+def coin(i: int) -> tuple[int, int, int]:
+    at = layout.TABLES + layout.TABLE * i
+    return at + layout.TABLE_BITS, at + layout.TABLE_CELLS, at + layout.TABLE_THRESHOLDS
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "table", "entry"),
+    [
+        (fn.L1Staircase(2.0, 4), coin(0), 5),
+        (fn.L1Staircase(2.0, 4), coin(1), 2),  # how many digits beyond the table
+        (fn.L1Staircase(2.0, 4), DIGIT, 1),
+        (fn.L1Staircase(1e-6, 2), coin(0), 0),
+        (fn.L1Staircase(1e-6, 2), coin(1), 4000),
+        (fn.L1Staircase(1e-6, 2), coin(2), 9000),
+        (fn.BoxStaircase(1.0, (1.0, 3.0)), coin(0), 30),
+        (fn.BoxStaircase(0.01, (1.0, 3.0)), coin(0), 1000),
+    ],
+)
+def test_tables__a_damaged_layer_is_seen(broken, mechanism, table, entry):
+    broken.spoil(vector_release, "layer_law", lambda law: damaged(law, table, entry))
+    broken.only_of(mechanism)
+    assert "is off by" in broken.failures("tables")
+
+
+def test_tables__a_threshold_of_places_that_is_too_low_is_seen(broken):
+    def spoil(law):
+        words = law.copy()
+        words[layout.REST_SIDE] = 0
+        return words
+
+    broken.spoil(release, "staircase_law", spoil)
+    broken.only_of(fn.DiscreteStaircase(0.5, 10))
+    assert "should be drawn again" in broken.failures("tables")
+
+
+def test_tables__a_scale_of_l2_noise_that_is_too_small_is_seen(monkeypatch, broken):
+    right = vector_release._l2_law
+    monkeypatch.setattr(vector_release, "_l2_law", lambda d, scale: right(d, scale * (1 - 1e-6)))
+    broken.only_of(fn.L2Laplace(0.5, 3))
+    assert "the scale is" in broken.failures("tables")
+
+
+def test_tables__a_wrong_power_of_choices_is_seen(broken):
+    broken.spoil(choice, "powers_of", lambda powers: powers * (1 + 2.0**-52))
+    broken.only_of(fn.StaircaseChoice(0.5))
+    assert "e**-" in broken.failures("tables")
+
+
+@pytest.mark.parametrize("factor", [1.05, 1.0001])
+@pytest.mark.parametrize(
+    ("mechanism", "name", "place"),
+    [
+        (fn.Staircase(1.0), "fastnoise.mechanisms.staircase.staircase_release", 2),
+        (fn.L1Staircase(2.0, 3), "fastnoise.mechanisms.l1_staircase.l1_staircase_release", 3),
+        (
+            fn.DiscreteStaircase(1.0, 10**6),
+            "fastnoise.mechanisms.discrete_staircase.discrete_staircase_release",
+            2,
+        ),
+    ],
+    ids=str,
+)
+def test_tables__a_wrong_gamma_is_seen(monkeypatch, broken, mechanism, name, place, factor):
+    home, function = name.rsplit(".", 1)
+    right = getattr(sys.modules[home], function)
+
+    def wrong(*parameters):
+        given = list(parameters)
+        given[place] = type(given[place])(given[place] * factor)
+        return right(*given)
+
+    monkeypatch.setattr(name, wrong)
+    broken.only_of(mechanism)
+    assert broken.failures("tables")
+
+
+def cut(weights):
+    """Nothing beyond the last listed entry, which has its weight."""
+    return [*weights[:-2], weights[-2] + weights[-1], 0]
+
+
+TAILED = [
+    fn.Staircase(1.0),
+    fn.Staircase(1e-6),
+    fn.Laplace(1.0),
+    fn.Geometric(50.0),
+    fn.L1Staircase(2.0, 3),
+    fn.BoxStaircase(1e-6, (1.0, 2.0)),
+]
+
+
+@pytest.mark.parametrize("mechanism", TAILED, ids=str)
+def test_tables__a_truncated_tail_is_seen(broken, mechanism):
+    for module in (tables, layer_tables):
+        broken.spoil(module, "restarting", cut)
+    broken.only_of(mechanism)
+    assert "is off by" in broken.failures("tables")
+
+
+def test_tables__a_truncated_head_is_seen(broken):
+    broken.spoil(tables, "_head_and_tail", lambda pair: (cut(pair[0]), pair[1]))
+    broken.only_of(fn.Staircase(1.0))
+    assert "is off by" in broken.failures("tables")
+
+
+# --- ratios, certificates -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "law"),
+    [
+        (fn.Staircase(1.0), "fastnoise.release.staircase_law"),
+        (fn.Laplace(1.0), "fastnoise.release.laplace_law"),
+        (fn.TruncatedDiscreteLaplace(0.5, 1e-4, 3), "fastnoise.release.truncated_laplace_law"),
+        (fn.BoxStaircase(1.0, (1.0, 3.0)), "fastnoise.vector_release.layer_law"),
+    ],
+    ids=str,
+)
+def test_ratios__one_part_in_a_million_more_epsilon_is_seen(monkeypatch, broken, mechanism, law):
+    home, name = law.rsplit(".", 1)
+    right = getattr(sys.modules[home], name)
+    monkeypatch.setattr(law, lambda epsilon, *rest: right(epsilon * (1 + 1e-6), *rest))
+    broken.only_of(mechanism)
+    assert broken.failures("ratios")
+
+
+@pytest.mark.parametrize("mechanism", [fn.DiscreteUniform(0.01, 3), TAILED[0]], ids=str)
+def test_ratios__a_sensitivity_that_is_not_covered_is_seen(monkeypatch, broken, mechanism):
+    """Made for the law of half the noise."""
+    if isinstance(mechanism, fn.DiscreteUniform):
+        right = release.uniform_law
+        monkeypatch.setattr(release, "uniform_law", lambda c, h: right(c // 4 * 2 + 1, 2 * h))
+    else:
+        right = release.staircase_law
+        monkeypatch.setattr(release, "staircase_law", lambda e, s, r: right(e, s // 2, r // 2))
+    broken.only_of(mechanism)
+    assert broken.failures("ratios")
+
+
+def test_ratios__draws_of_neighbours_are_compared(broken):
+    def further(target, release):
+        """Inputs 1 apart become inputs 7 apart."""
+        target += 3 * np.sign(np.median(target) - 0.5)
+
+    broken.spoil_values(further)
+    broken.only_of(fn.Laplace(1.0))
+    assert "outputs of neighbours differ" in broken.failures("ratios")
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "claim"),
+    [
+        (fn.Staircase(1.0), {"epsilon": 1.0 + 1e-15}),
+        (fn.Staircase(1.0), {"epsilon": 1.0 - 1e-12}),
+        (fn.Staircase(1.0), {"delta": 1e-30}),
+        (fn.Staircase(1.0), {"total_variation": 0.0}),
+        (fn.Staircase(1.0), {"total_variation": 1e-9}),
+        (fn.Staircase(1.0), {"basis": "faith"}),
+        (fn.Staircase(1.0), {"released_sensitivity": 0.999}),
+        (fn.Laplace(1.0), {"epsilon": 1.0 - 1e-12}),
+        (fn.L1Staircase(2.0, 4), {"epsilon": 2.0 - 1e-12}),
+        (fn.L1Staircase(2.0, 4), {"total_variation": 0.0}),
+        (fn.BoxStaircase(1.0, (1.0, 3.0)), {"epsilon": 1.0 - 1e-12}),
+        (fn.TruncatedDiscreteLaplace(0.5, 1e-4, 3), {"delta": 1e-4 * (1 - 1e-9)}),
+        (fn.TruncatedDiscreteLaplace(0.5, 1e-4, 3), {"delta": 1e-4 * (1 + 1e-9)}),
+        (fn.DiscreteUniform(0.01, 3), {"delta": 0.01 * (1 - 1e-9)}),
+        (fn.L2Laplace(0.5, 3), {"epsilon": 0.6}),
+        (fn.L2Laplace(0.5, 3), {"epsilon": 0.5 - 1e-12}),
+    ],
+    ids=str,
+)
+def test_certificates__one_that_claims_too_much_is_seen(broken, mechanism, claim):
+    broken.spoil(mechanism_module, "certified", lambda certificate: replace(certificate, **claim))
+    broken.only_of(mechanism)
+    assert broken.failures("certificates")
+
+
+def test_certificates__many_changed_elements_that_cost_nothing_are_seen(monkeypatch, broken):
+    right = fn.Laplace.certificate
+    monkeypatch.setattr(fn.Laplace, "certificate", lambda self, **changed: right(self))
+    broken.only_of(fn.Laplace(1.0))
+    assert "further apart" in broken.failures("certificates")
