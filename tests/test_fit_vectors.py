@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from conftest import KEY
 from scipy.integrate import quad
-from scipy.special import betainc, betaincinv, gammaln
+from scipy.special import betainc, gammaln
 
 import fastnoise as fn
 from fastnoise.verify.fit import (
@@ -18,6 +18,8 @@ from fastnoise.verify.fit import (
     rejected,
     rows_depend,
     signs_depend,
+    simplex_misfits,
+    sphere_misfits,
     unlikely,
 )
 
@@ -240,35 +242,6 @@ def test_l2_tail__at_three_dimensions():
 
 
 # --- direction ------------------------------------------------------------------------------------
-
-
-def sphere_misfits(noise: np.ndarray) -> bool:
-    """Is the direction not uniform, seen along and across several axes?"""
-    dim = noise.shape[1]
-    size = np.sqrt((noise**2).sum(axis=1))
-    axes = [np.ones(dim), (-1.0) ** np.arange(dim), np.arange(1.0, dim + 1)]
-    axes += [np.eye(dim)[i] for i in sorted({0, 1, dim // 2, dim - 1})]
-    edges = 2 * betaincinv((dim - 1) / 2, (dim - 1) / 2, SHARES) - 1
-    cosines = [noise @ axis / np.linalg.norm(axis) / size for axis in axes]
-    turns = [np.arctan2(noise[:, i], noise[:, j]) / (2 * np.pi) + 0.5 for i, j in ((0, 1), (-1, 0))]
-    return any(misfits(cosine, edges, SHARES) for cosine in cosines) or any(
-        misfits(turn, SHARES, SHARES) for turn in turns
-    )
-
-
-def simplex_misfits(noise: np.ndarray) -> bool:
-    """Are |coordinates| over their sum not uniform on the simplex, seen singly and summed?"""
-    dim = noise.shape[1]
-    parts = np.abs(noise) / np.abs(noise).sum(axis=1)[:, None]
-    sums = np.cumsum(parts, axis=1)
-    single = betaincinv(1.0, dim - 1.0, SHARES)
-    if any(misfits(parts[:, i], single, SHARES) for i in {0, dim // 2, dim - 1}):
-        return True
-    counts = {1, dim // 2, dim - 1}
-    return any(
-        misfits(sums[:, n - 1], betaincinv(float(n), float(dim - n), SHARES), SHARES)
-        for n in counts
-    )
 
 
 def misdirected(mechanism, noise: np.ndarray) -> bool:

@@ -36,7 +36,7 @@ def test_quick_checks__pass(check):
     assert all(outcome.tried > 0 for outcome in report.outcomes)
 
 
-def test_command__prints_json_and_takes_less_than_a_minute():
+def test_command__prints_json():
     """After `warmup`; without a terminal, in a process of its own, everything at once."""
     command = [sys.executable, "-m", "fastnoise"]
     subprocess.run([*command, "warmup"], check=True, timeout=240)
@@ -48,7 +48,6 @@ def test_command__prints_json_and_takes_less_than_a_minute():
     assert report["passed"] is True
     assert report["version"] == fn.__version__
     assert report["machine"]["cores"] > 0
-    assert report["seconds"] < 60
     assert [*dict.fromkeys(row["check"] for row in report["outcomes"])] == list(CHECKS)
     families = {row["family"] for row in report["outcomes"] if row["check"] == "fit"}
     assert families == {type(m).__name__ for m in [*laws.USUAL, *laws.CHOICES]}
