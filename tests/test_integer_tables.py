@@ -199,6 +199,17 @@ def test_staircase__no_two_neighbours_are_further_apart_than_e_to_epsilon(mechan
     assert all(0 < here * above <= below <= here for here, below in pairs)
 
 
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 7.3])
+def test_staircase__2_to_minus_48_more_of_epsilon_is_seen(epsilon):
+    """In probabilities, and in ratios between neighbours."""
+    mechanism = fn.DiscreteStaircase(epsilon, 1000)
+    law = drawn(fn.DiscreteStaircase(epsilon * (1 + 2.0**-48), 1000, r=mechanism.r))
+    heights, points = ideal_heights(mechanism), edges(law, range(DEPTH))
+    ideal = lambda point: heights(law.level_of(point))  # noqa: E731
+    assert worst_error(law, Fraction(epsilon), ideal, points) > CLOSE
+    assert law.level(2) < law.level(1) * exp_bounds(epsilon)[1]
+
+
 # --- discrete Laplace -----------------------------------------------------------------------------
 
 

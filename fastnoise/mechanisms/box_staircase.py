@@ -15,7 +15,6 @@ from fastnoise.design.radial_gamma import LARGEST_DIM, optimal_radial_gamma
 from fastnoise.layer_tables import fits_one_table
 from fastnoise.mechanisms.ideal_box_staircase import IdealBoxStaircase
 from fastnoise.mechanisms.mechanism import Privacy, VectorMechanism, refuse_changed
-from fastnoise.proof.guarantee import box_guarantee
 from fastnoise.release import Release, float_above, steps_across
 from fastnoise.validation import number, positive, power_of_two, refusal
 from fastnoise.vector_release import box_staircase_grids, box_staircase_release
@@ -101,6 +100,8 @@ class BoxStaircase(IdealBoxStaircase, VectorMechanism):
         return box_staircase_release(self.epsilon, self.widths, self.core, grid)
 
     def _guarantee(self, changed: Any) -> Guarantee:
+        from fastnoise.proof.guarantee import box_guarantee
+
         refuse_changed(changed, "vector")
         pairs = zip(self.widths, self.grid, strict=True)
         steps = [steps_across(self.epsilon, width, grid) for width, grid in pairs]

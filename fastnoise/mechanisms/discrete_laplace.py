@@ -8,7 +8,6 @@ from typing import Any
 from fastnoise.certificate import Guarantee
 from fastnoise.mechanisms.ideal_discrete_laplace import IdealDiscreteLaplace
 from fastnoise.mechanisms.mechanism import IntegerMechanism, Privacy, any_changed
-from fastnoise.proof.guarantee import laplace_guarantee
 from fastnoise.release import Release, integer_laplace_release, integer_sensitivity
 from fastnoise.validation import positive
 
@@ -50,5 +49,7 @@ class DiscreteLaplace(IdealDiscreteLaplace, IntegerMechanism):
         return integer_laplace_release(self.epsilon, self.sensitivity)
 
     def _guarantee(self, changed: Any) -> Guarantee:
+        from fastnoise.proof.guarantee import laplace_guarantee
+
         some, law = any_changed(changed), self._release(self.grid).law
         return laplace_guarantee(law, self.epsilon, self.sensitivity, self.sensitivity, some)

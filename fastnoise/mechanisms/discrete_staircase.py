@@ -15,7 +15,6 @@ from fastnoise.mechanisms.mechanism import (
     any_changed,
     refuse_changed,
 )
-from fastnoise.proof.guarantee import staircase_guarantee
 from fastnoise.release import Release, discrete_staircase_release, integer_sensitivity
 from fastnoise.validation import positive, refusal, whole
 
@@ -31,6 +30,8 @@ class _Staircase(IdealDiscreteStaircase, IntegerMechanism):
         return discrete_staircase_release(self.epsilon, self.sensitivity, self.r)
 
     def _guarantee(self, changed: Any) -> Guarantee:
+        from fastnoise.proof.guarantee import staircase_guarantee
+
         law = self._release(self.grid).law
         return staircase_guarantee(law, self.epsilon, self.sensitivity, self.r)
 

@@ -14,7 +14,6 @@ from fastnoise.mechanisms.ideal_truncated_discrete_laplace import (
     stated_delta,
 )
 from fastnoise.mechanisms.mechanism import IntegerMechanism, Privacy, any_changed
-from fastnoise.proof.guarantee import uniform_guarantee
 from fastnoise.release import MOST_BITS, SCALE_BITS, Release, integer_uniform_release
 from fastnoise.validation import refusal, whole
 
@@ -58,6 +57,8 @@ class DiscreteUniform(IdealDiscreteUniform, IntegerMechanism):
         return integer_uniform_release(2 * weights.core + 1, weights.height)
 
     def _guarantee(self, changed: Any) -> Guarantee:
+        from fastnoise.proof.guarantee import uniform_guarantee
+
         some, law = any_changed(changed), self._release(self.grid).law
         return uniform_guarantee(law, self.exact_weights(), self.sensitivity, some)
 

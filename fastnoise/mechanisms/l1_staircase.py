@@ -12,7 +12,6 @@ from fastnoise.design.radial_gamma import LARGEST_DIM, optimal_radial_gamma
 from fastnoise.mechanisms.ideal_l1_staircase import IdealL1Staircase
 from fastnoise.mechanisms.mechanism import Privacy, VectorMechanism
 from fastnoise.mechanisms.staircase import released_radius
-from fastnoise.proof.guarantee import ball_guarantee, staircase_guarantee
 from fastnoise.release import Release, float_above, staircase_grid, steps_across
 from fastnoise.validation import fraction, positive, refusal, whole
 from fastnoise.vector_release import l1_staircase_grid, l1_staircase_release
@@ -92,6 +91,8 @@ class L1Staircase(IdealL1Staircase, VectorMechanism):
         return l1_staircase_release(self.epsilon, self.dim, self.sensitivity, self.gamma, grid)
 
     def _guarantee(self, changed: Any) -> Guarantee:
+        from fastnoise.proof.guarantee import ball_guarantee, staircase_guarantee
+
         some = self.dim if changed is None else whole("changed", changed, 1, self.dim + 1)
         steps = steps_across(self.epsilon, self.sensitivity, self.grid, self.dim)
         prove = staircase_guarantee if self.dim == 1 else ball_guarantee

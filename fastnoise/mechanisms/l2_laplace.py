@@ -14,7 +14,6 @@ from fastnoise.mechanisms.mechanism import (
     any_changed,
     refuse_changed,
 )
-from fastnoise.proof.guarantee import l2_guarantee, laplace_guarantee
 from fastnoise.release import CHANGED, Release, float_above, laplace_grid, steps_across
 from fastnoise.validation import positive, whole
 from fastnoise.vector_release import l2_grid, l2_release, l2_sensitivity
@@ -64,6 +63,8 @@ class _Vectors(VectorMechanism):
         return l2_release(self.epsilon, self.dim, self.sensitivity, self._users, grid)
 
     def _guarantee(self, changed: Any) -> Guarantee:
+        from fastnoise.proof.guarantee import l2_guarantee, laplace_guarantee
+
         law, users = self._release(self.grid).law, self._users
         some = any_changed(changed) or users
         if self.dim > 1:

@@ -9,7 +9,6 @@ from typing import Any
 from fastnoise.certificate import Guarantee
 from fastnoise.mechanisms.ideal_laplace import IdealLaplace
 from fastnoise.mechanisms.mechanism import Mechanism, Privacy, any_changed
-from fastnoise.proof.guarantee import laplace_guarantee
 from fastnoise.release import (
     CHANGED,
     Release,
@@ -73,6 +72,8 @@ class Laplace(IdealLaplace, Mechanism):
         return laplace_release(self.epsilon, self.sensitivity, grid)
 
     def _guarantee(self, changed: Any) -> Guarantee:
+        from fastnoise.proof.guarantee import laplace_guarantee
+
         some, law = any_changed(changed) or CHANGED, self._release(self.grid).law
         steps = steps_across(self.epsilon, self.sensitivity, self.grid, CHANGED)
         return laplace_guarantee(law, self.epsilon, steps, steps - CHANGED + some, some)

@@ -10,7 +10,6 @@ from fastnoise.certificate import Guarantee
 from fastnoise.design.gamma import Cost, dominating_gamma, heuristic_gamma, optimal_gamma
 from fastnoise.mechanisms.ideal_staircase import IdealStaircase
 from fastnoise.mechanisms.mechanism import Mechanism, Privacy, refuse_changed
-from fastnoise.proof.guarantee import staircase_guarantee
 from fastnoise.release import (
     Release,
     float_above,
@@ -88,6 +87,8 @@ class Staircase(IdealStaircase, Mechanism):
         return staircase_release(self.epsilon, self.sensitivity, self.gamma, grid)
 
     def _guarantee(self, changed: Any) -> Guarantee:
+        from fastnoise.proof.guarantee import staircase_guarantee
+
         refuse_changed(changed, "element")
         steps = steps_across(self.epsilon, self.sensitivity, self.grid)
         radius = released_radius(self.gamma, steps)

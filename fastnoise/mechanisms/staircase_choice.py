@@ -12,7 +12,6 @@ from fastnoise import choice
 from fastnoise.certificate import Certificate, certified
 from fastnoise.mechanisms.mechanism import Privacy, refuse_changed
 from fastnoise.mechanisms.staircase import staircase_gamma
-from fastnoise.proof.guarantee import choice_guarantee
 from fastnoise.release import STEPS_BITS, power_grid
 from fastnoise.stream import Stream
 from fastnoise.validation import positive
@@ -111,5 +110,7 @@ class StaircaseChoice:
         >>> fn.StaircaseChoice(epsilon=0.5).certificate().epsilon
         1.0
         """
+        from fastnoise.proof.guarantee import choice_guarantee
+
         refuse_changed(changed, "row of costs")
         return certified(self, choice_guarantee(self.epsilon))

@@ -14,7 +14,6 @@ from fastnoise.mechanisms.ideal_truncated_discrete_laplace import (
     stated_delta,
 )
 from fastnoise.mechanisms.mechanism import IntegerMechanism, Privacy, any_changed
-from fastnoise.proof.guarantee import truncated_guarantee
 from fastnoise.release import Release, integer_sensitivity, truncated_laplace_release
 from fastnoise.validation import positive
 
@@ -56,6 +55,8 @@ class TruncatedDiscreteLaplace(IdealTruncatedDiscreteLaplace, IntegerMechanism):
         return truncated_laplace_release(self.epsilon, exact_delta(self.delta), self.sensitivity)
 
     def _guarantee(self, changed: Any) -> Guarantee:
+        from fastnoise.proof.guarantee import truncated_guarantee
+
         some, law = any_changed(changed), self._release(self.grid).law
         delta = exact_delta(self.delta)
         return truncated_guarantee(law, self.epsilon, delta, self.sensitivity, some)

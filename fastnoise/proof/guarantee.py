@@ -32,7 +32,7 @@ def staircase_guarantee(law: Law, epsilon: float, steps: int, radius: int) -> Gu
     """Of the integer staircase, for one element that moves by at most `steps`."""
     drawn = DrawnLaw(law)
     return Guarantee(
-        line.endless_epsilon(drawn, steps),
+        line.staircase_epsilon(drawn, steps),
         0.0,
         float_above(line.staircase_distance(drawn, epsilon, steps, radius)),
         "exact",
@@ -163,7 +163,7 @@ def l2_guarantee(
         "errors of floats, by which a kernel knows what it leaves open; epsilon, by the distance "
         "of inputs on the grid over the scale; the total variation, by how much the scale was "
         "rounded up.",
-        changed if users > 1 else None,
+        changed,
     )
 
 

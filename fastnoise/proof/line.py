@@ -34,13 +34,20 @@ SPARE_BITS = 160  # of ideal weights beyond those of the tables: sums and widths
 # --- epsilon --------------------------------------------------------------------------------------
 
 
-def endless_epsilon(law: DrawnLaw, shift: int) -> float:
-    """The epsilon of a law without end whose input moves by at most `shift` steps.
+def staircase_epsilon(law: DrawnLaw, shift: int) -> float:
+    """The epsilon of a law of levels, for one element that moves by at most `shift` steps.
 
     Flat levels are `steps` wide, so that a move by so many changes the level by 1 at most: the
-    ratio of two probabilities is at most the largest between adjacent levels. Sloping levels are
-    walked step by step, and each step costs at most the largest ratio between adjacent integers;
-    a change in l1 is such a walk, whatever elements its steps are in.
+    ratio of two probabilities is at most the largest between adjacent levels.
+    """
+    return endless_epsilon(law, shift if law.slopes.slopes else -(-shift // law.steps))
+
+
+def endless_epsilon(law: DrawnLaw, moves: int) -> float:
+    """The epsilon of a law without end, for so many moves from a level or an integer to the next.
+
+    A change in l1 is a walk of single steps, whatever elements they are in, and each step costs at
+    most the largest ratio between adjacent integers.
 
     Levels go on for ever but their ratios do not: those of the head are listed, and beyond it
     digits restart with one and the same probability, so that the ratios of one round are those of
@@ -48,8 +55,7 @@ def endless_epsilon(law: DrawnLaw, shift: int) -> float:
     """
     if not law.is_sound():
         return inf
-    places = 1 if law.slopes.slopes else law.steps
-    return log_above(largest(_steps(law, _endless_levels(law))), -(-shift // places))
+    return log_above(largest(_steps(law, _endless_levels(law))), moves)
 
 
 def truncated_guarantee(law: DrawnLaw, epsilon: float, shift: int) -> tuple[float, Fraction]:
@@ -60,7 +66,7 @@ def truncated_guarantee(law: DrawnLaw, epsilon: float, shift: int) -> tuple[floa
     its neighbour's, which before the ends is nothing. Steps add up to (epsilon,
     d (e**epsilon - 1) / (g - 1)), as in spec 1, whatever elements they are in.
     """
-    if not law.is_sound():
+    if not _has_ends(law):
         return inf, CERTAIN
     epsilon = min(epsilon, LARGEST_EPSILON)
     ratio = largest(_steps(law, _truncated_levels(law)) if law.end > 1 else [])
@@ -81,10 +87,15 @@ def uniform_delta(law: DrawnLaw, shift: int) -> Fraction:
     The total variation of one step, which is the largest probability if the ends are no higher
     than the rest; steps add up.
     """
-    if not law.is_sound():
+    if not _has_ends(law):
         return CERTAIN
     core, end = law.point(0), law.point(law.radius)
     return min(CERTAIN, shift * (end + abs(core - end)))
+
+
+def _has_ends(law: DrawnLaw) -> bool:
+    """Whether nothing follows the levels that are listed but a shorter one and the ends."""
+    return law.is_sound() and (law.last == 0 or law.last_places > 0)
 
 
 def _steps(law: DrawnLaw, levels: Iterator[Ratio]) -> Iterator[Ratio]:
@@ -98,16 +109,16 @@ def _steps(law: DrawnLaw, levels: Iterator[Ratio]) -> Iterator[Ratio]:
     first = law.head[1] * places[1] * (2 * law.radius - 1)
     first *= law.digit[0] if law.laps else law.whole
     falls, rises = largest(pairs), largest((b, a) for a, b in pairs)
-    yield from both_ways(top, first)
+    yield from _both_ways(top, first)
     yield falls[0] * tilt[0], falls[1] * tilt[1]
     yield rises[0] * tilt[1], rises[1] * tilt[0]
     below = Fraction(1)
     for slope in law.slopes.slopes:  # from place 0 1 .. 1 to place 1 0 .. 0
-        yield from both_ways(*_integers(below, slope))
+        yield from _both_ways(*_integers(below, slope))
         below *= slope
 
 
-def both_ways(above: int, below: int) -> Iterator[Ratio]:
+def _both_ways(above: int, below: int) -> Iterator[Ratio]:
     yield above, below
     yield below, above
 
@@ -151,7 +162,7 @@ def staircase_distance(law: DrawnLaw, epsilon: float, steps: int, radius: int) -
 
 def laplace_distance(law: DrawnLaw, fall: Fraction) -> Fraction:
     """At least the total variation from the law that falls by e**-fall a step (spec 7.1)."""
-    if law.radius != 1:
+    if law.radius != 1 or (law.steps > 1 and not law.slopes.slopes):
         return CERTAIN
     first = _level_beside_top(law, fall)
     return min(CERTAIN, _endless_distance(law, fall * law.steps, first) + _slant(law, fall))
@@ -164,34 +175,35 @@ def truncated_distance(
 
     In units of the probability of 0: 1 / p(0) less all that falls is left for the two ends.
     """
-    if not law.is_sound() or law.radius != 1 or law.end != core + 1:
+    if not _has_ends(law) or law.radius != 1 or law.end != core + 1:
         return CERTAIN
-    digits, fall = _digits(law), Fraction(epsilon) / steps
-    ratio, whole_ratio = exp_bounds(fall, digits), exp_bounds(epsilon, digits)
-    part = product(quotient(whole_ratio, ratio), quotient(rest(ratio), rest(whole_ratio)))
-    more = 2 * delta * part[0] * ratio[0], 2 * delta * part[1] * ratio[1]
-    low, high = rest(ratio)
-    top = quotient((low + more[0], high + more[1]), (1 + ratio[0], 1 + ratio[1]))
+    bits, digits, fall = _bits(law), _digits(law), Fraction(epsilon) / steps
+    whole = quotient(ONE, _truncated_top(epsilon, delta, steps, digits))
     sides = _geometric_sum(fall, core, digits)
-    inverse = quotient(ONE, top)
-    ends = max(Fraction(0), inverse[0] - 1 - 2 * sides[1]), inverse[1] - 1 - 2 * sides[0]
+    ends = max(Fraction(0), whole[0] - 1 - 2 * sides[1]), whole[1] - 1 - 2 * sides[0]
     levels = law.levels if law.ends else law.levels - 1
-    bits = _bits(law)
-    level_ratio = exp_bounds(fall * law.steps, digits)
+    ratio = exp_bounds(fall * law.steps, digits)
     ideal = Weights.of(bits, ONE)
-    ideal += Weights.falling(_level_beside_top(law, fall), level_ratio, levels, bits)
+    ideal += Weights.falling(_level_beside_top(law, fall), ratio, levels, bits)
     if law.ends:
         outside = exp_bounds(fall * law.steps * levels, digits)
         low, high = product(outside, _geometric_sum(fall, law.last_places, digits))
         ideal += Weights.of(bits, (2 * low, 2 * high))
     ideal += Weights.of(bits, ends)
-    drawn = law.head[: len(ideal.lows)]
-    return min(CERTAIN, ideal.distance(drawn) + _slant(law, fall))
+    return min(CERTAIN, ideal.distance(law.head[: len(ideal.lows)]) + _slant(law, fall))
+
+
+def _truncated_top(epsilon: float, delta: Fraction, steps: int, digits: int) -> Bounds:
+    """p(0) = (1 - b + 2 delta' b) / (1 + b), b = e**(-epsilon / steps), of spec 8.3."""
+    b, whole_b = exp_bounds(Fraction(epsilon) / steps, digits), exp_bounds(epsilon, digits)
+    part = product(quotient(whole_b, b), quotient(rest(b), rest(whole_b)))  # delta' / delta
+    more = [2 * delta * share * ratio for share, ratio in zip(part, b, strict=True)]
+    return quotient((1 - b[1] + more[0], 1 - b[0] + more[1]), (1 + b[0], 1 + b[1]))
 
 
 def uniform_distance(law: DrawnLaw, core: int, height: Fraction, edge: Fraction) -> Fraction:
     """The total variation from `height` at |i| <= core and `edge` at both sides of it, exactly."""
-    if not law.is_sound():
+    if not _has_ends(law):
         return CERTAIN
     total, start = Fraction(0), 0
     for end in sorted({core + 1, core + 2, law.radius, law.radius + 1}):
@@ -210,7 +222,7 @@ def _endless_distance(law: DrawnLaw, exponent: Fraction, first: Bounds) -> Fract
     top = Fraction(2 * law.radius - 1)
     ideal = Weights.of(bits, (top, top))
     if law.laps:
-        again, asked = exp_bounds(exponent * law.levels, digits), CERTAIN
+        again, asked = exp_bounds(exponent * law.levels, digits), Fraction(1)
         ideal += Weights.falling(quotient(first, rest(again)), ratio, law.levels, bits)
     else:
         again, asked = ratio, Fraction(law.last, law.whole)

@@ -19,13 +19,15 @@ from fastnoise.mechanisms.staircase import Staircase
 from fastnoise.mechanisms.staircase_choice import StaircaseChoice
 from fastnoise.mechanisms.truncated_discrete_laplace import TruncatedDiscreteLaplace
 
-# Rows of one word, rows of two, two digits of levels, sloping levels, one table of layers, several.
+# Rows of one word, rows of two, two digits of levels, sloping levels, one table of layers, several;
+# l2 noise without places in cells, with spare bits for them, with words for them.
 USUAL: list[Any] = [
     *(Staircase(1.0), Staircase(0.005, 0.3), Staircase(20.0, 1000.0)),
     *(Staircase(1e-3, 2.0, cost="l2"), Staircase(0.5, gamma=0.0)),
     *(Laplace(1.0), Laplace(1e-3, 0.3), Laplace(20.0, 1000.0)),
     *(L2Laplace(0.5, dim, 3.0) for dim in (1, 2, 3, 5, 16)),
     *(MultiUserLaplace(2.0, dim) for dim in (1, 2, 5)),
+    MultiUserLaplace(1e-3, 5),
     *(L1Staircase(2.0, dim, 0.7) for dim in (1, 2, 4, 16)),
     L1Staircase(0.01, 3, gamma=0.25),
     *(BoxStaircase(1.0, (3.0,)), BoxStaircase(1.0, (1.0, 2.0, 4.0, 8.0))),
