@@ -7,7 +7,7 @@ numba code does not meet ours.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache, lru_cache
@@ -209,14 +209,17 @@ def _undecided_noise(
 def _l2_reader(release: Release) -> Any:
     from fastnoise.l2_reader import L2Reader
 
-    return L2Reader(release.law, compiled_block)
+    return L2Reader(release.law, compiled_blocks)
 
 
-def compiled_block(key: bytes, counter: int, nonce: int) -> list[int]:
-    """`reader.chacha_block`, fifty times faster."""
-    words, numbers = np.empty(16, np.uint32), np.array([[counter], [nonce]], np.uint64)
-    _chacha().single_blocks(1, np.frombuffer(key, "<u4"), *numbers, words)
-    found: list[int] = words.tolist()
+def compiled_blocks(key: bytes, addresses: Sequence[tuple[int, int]]) -> list[list[int]]:
+    """`reader.chacha_block` of every (counter, nonce), fifty times faster."""
+    words = np.empty((len(addresses), 16), np.uint32)
+    counters, nonces = np.array(addresses, np.uint64).reshape(-1, 2).T.copy()
+    _chacha().single_blocks(
+        len(addresses), np.frombuffer(key, "<u4"), counters, nonces, words.reshape(-1)
+    )
+    found: list[list[int]] = words.tolist()
     return found
 
 

@@ -17,7 +17,7 @@ choice, and asked again with twice the bits until then. So what is drawn is the 
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import cache, partial
 from itertools import count
@@ -29,7 +29,8 @@ from fastnoise.fixed_point import Interval
 from fastnoise.reader import chacha_block, pairs_of
 from fastnoise.tables import Law, exp_above
 
-Block = Callable[[bytes, int, int], Sequence[int]]
+Address = tuple[int, int]  # counter and nonce of a block
+Blocks = Callable[[bytes, Sequence[Address]], Sequence[Sequence[int]]]
 Uniform = Callable[[int], int]  # the first so many binary digits of a uniform number
 Places = Callable[[int], Uniform]  # that of a coordinate
 FIRST_BITS = 96  # floats leave a doubt in their last 50: more is seldom needed
@@ -37,17 +38,21 @@ HALF = Fraction(1, 2)
 SPARE = (1 << layout.SPARE_BITS) - 1
 
 
-class L2Reader:
-    """Draws from a law; `block` computes ChaCha20 blocks, in plain Python by default."""
+def plain_blocks(key: bytes, addresses: Sequence[Address]) -> list[list[int]]:
+    return [chacha_block(key, *address) for address in addresses]
 
-    def __init__(self, law: Law, block: Block = chacha_block) -> None:
+
+class L2Reader:
+    """Draws from a law; `blocks` computes those of ChaCha20, in plain Python by default."""
+
+    def __init__(self, law: Law, blocks: Blocks = plain_blocks) -> None:
         self.width, self.dim = int(law[layout.WIDTH]), int(law[layout.DIM])
         self.fine, self.kept_below = int(law[layout.FINE_BITS]), int(law[layout.KEPT_BELOW])
         word = int(law[layout.SCALE]).to_bytes(8, "little")
         self.scale = Fraction(struct.unpack("<d", word)[0])
         self.cells = self.scale / (1 << self.fine)  # the scale in cells
         self.shape = Fraction(self.dim + 1, 2) - Fraction(1, 3)
-        self.block = block
+        self.blocks = blocks
 
     def noise(self, key: bytes, row: int) -> list[int]:
         """The noise of one row, in grid steps, of any size."""
@@ -57,7 +62,7 @@ class L2Reader:
         self, some: Sequence[int], key: bytes, row: int, known: Sequence[float]
     ) -> list[int]:
         """That of some coordinates; known: what kernels know of all, whatever the coin, or NaN."""
-        numbers = Numbers(partial(self.block, key), row, self.width)
+        numbers = Numbers(partial(self.blocks, key), row, self.width)
         vector, size = Vector(self, numbers), 1 << self.fine
         coin, places = self._attempt(numbers, 0)
         if self.fine == 0 or coin(layout.SPARE_BITS) < self.kept_below:
@@ -113,14 +118,34 @@ class L2Reader:
 class Numbers:
     """The uniform numbers of one row."""
 
-    def __init__(self, block: Callable[[int, int], Sequence[int]], row: int, width: int) -> None:
-        self.block, self.row, self.width = cache(block), row, width
+    def __init__(
+        self, blocks: Callable[[Sequence[Address]], Sequence[Sequence[int]]], row: int, width: int
+    ) -> None:
+        self.blocks, self.row, self.width = blocks, row, width
+        self.epoch, self.group = divmod(row // 16, 1 << (layout.EPOCH_BITS - 4))
+        self.known: dict[Address, Sequence[int]] = {}
+
+    def expect(self, words: Iterable[int]) -> None:
+        """Compute at once what these words of the row, and more bits of each, will take."""
+        wanted = [(self.row, layout.REFINING_NONCE + i) for i in words]
+        wanted += [self._address(half) for i in words for half in (2 * i, 2 * i + 1)]
+        self._compute([address for address in dict.fromkeys(wanted) if address not in self.known])
+
+    def _address(self, half: int) -> Address:
+        vector = self.width * self.group + half
+        return vector // 16 * 16 + self.row % 16, self.epoch
+
+    def _compute(self, addresses: Sequence[Address]) -> None:
+        self.known.update(zip(addresses, self.blocks(addresses), strict=True))
+
+    def block(self, address: Address) -> Sequence[int]:
+        if address not in self.known:
+            self._compute([address])
+        return self.known[address]
 
     def half(self, i: int) -> int:
         """A 32-bit word of the row's own (`chacha`)."""
-        epoch, group = divmod(self.row // 16, 1 << (layout.EPOCH_BITS - 4))
-        vector = self.width * group + i
-        return self.block(vector // 16 * 16 + self.row % 16, epoch)[vector % 16]
+        return self.block(self._address(i))[(self.width * self.group + i) % 16]
 
     def word(self, i: int) -> int:
         return self.half(2 * i) | self.half(2 * i + 1) << 32
@@ -131,7 +156,7 @@ class Numbers:
 
     def extra(self, draw: int, i: int) -> Uniform:
         """That of word i of an extra block, the first being draw 1."""
-        low, high = self.block(self.row, layout.EXTRA_NONCE + draw - 1)[2 * i : 2 * i + 2]
+        low, high = self.block((self.row, layout.EXTRA_NONCE + draw - 1))[2 * i : 2 * i + 2]
         word = (low | high << 32) >> layout.SPARE_BITS
         return self._uniform(draw * layout.REFINED_DRAW + i, word, layout.UNIFORM_BITS)
 
@@ -162,7 +187,7 @@ class Numbers:
     def _refining(self, index: int) -> Iterator[int]:
         for n in count():
             nonce = layout.REFINING_NONCE + index + n * layout.REFINED_BLOCK
-            yield from pairs_of(self.block(self.row, nonce))
+            yield from pairs_of(self.block((self.row, nonce)))
 
 
 class Vector:
@@ -186,11 +211,11 @@ class Vector:
 
     def _on_plane(self, i: int, bits: int) -> Interval:
         """Coordinates of noise of scale 1."""
-        turn, *others = map(self.numbers.own, range(3))
+        turn, *others = self._own(range(3))
         return self._gamma(others, bits) * turned(turn, bits)[i]
 
     def _in_space(self, i: int, bits: int) -> Interval:
-        height, turn, *others = map(self.numbers.own, range(5))
+        height, turn, *others = self._own(range(5))
         radius, z = self._gamma(others, bits), unit(height, bits) * 2 + -1
         if i == 2:
             return radius * z
@@ -205,9 +230,14 @@ class Vector:
     def _normal(self, i: int, bits: int) -> Interval:
         """A normal number times chi of dim + 1 degrees."""
         first = layout.RADIUS_WORDS + i - i % 2
-        pair = normals(self.numbers.own(first), self.numbers.own(first + 1), bits)
+        *_, size, angle = self._own([*range(layout.RADIUS_WORDS), first, first + 1])
+        pair = normals(size, angle, bits)
         _, root = self.cube_root(self.drawn(), bits)
         return pair[i % 2] * (root * root * root * (2 * self.law.shape)).root()
+
+    def _own(self, words: Sequence[int]) -> list[Uniform]:
+        self.numbers.expect(words)
+        return [self.numbers.own(i) for i in words]
 
     def _drawn(self) -> int:
         """Which draw of a radius is the first that fits: 0 is that of the row's own words."""

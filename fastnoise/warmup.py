@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from fastnoise.engine import compiled_block, integer_noise, vector_noise
+from fastnoise.engine import compiled_blocks, integer_noise, vector_noise
 from fastnoise.mechanisms.box_staircase import BoxStaircase
 from fastnoise.mechanisms.discrete_staircase import Geometric
 from fastnoise.mechanisms.l1_staircase import L1Staircase
@@ -40,7 +40,7 @@ def _jobs() -> list[tuple[str, Callable[[], object]]]:
     vector = vectors[0]._release(vectors[0].grid)
     return [
         ("keystream", partial(stream.keystream, ROWS)),
-        ("single blocks", partial(compiled_block, bytes(32), 0, 0)),
+        ("single blocks", partial(compiled_blocks, bytes(32), [(0, 0)])),
         ("staircase noise", noise),
         ("float64", partial(staircase.perturb, np.zeros(ROWS))),
         ("float32", partial(staircase.perturb, np.zeros(ROWS, np.float32))),

@@ -18,7 +18,7 @@ from fastnoise import vector_release
 from fastnoise.engine import (
     Limits,
     _undecided_noise,
-    compiled_block,
+    compiled_blocks,
     perturb_chunk,
     vector_noise,
 )
@@ -101,7 +101,7 @@ def test_intervals__one_unit_less_is_seen(rng):
 def test_decided__is_right_where_floats_are_pressed_hard(dim, scale, fine, monkeypatch):
     """Cells so small that a coordinate in three or ten is in doubt: all others are the reader's."""
     release = l2_law(dim, scale, fine, monkeypatch)
-    reader = L2Reader(release.law, compiled_block)
+    reader = L2Reader(release.law, compiled_blocks)
     noise = vector_noise(release, KEY, Rows(0), 1_500 // dim)
     exact = np.array([reader.noise(KEY, row) for row in range(len(noise))], np.float64)
     unknown = np.isnan(noise)
@@ -118,7 +118,7 @@ def test_errors__that_are_bounded_too_low_are_seen(dim, monkeypatch):
         ("(40 * ROUND, RELATIVE)", "(0.4 * ROUND, RELATIVE)"),
     )
     release = l2_law(dim, 2.0**43, 0, monkeypatch)
-    reader, count = L2Reader(release.law, compiled_block), 3_000 // dim
+    reader, count = L2Reader(release.law, compiled_blocks), 3_000 // dim
     with monkeypatch.context() as patch:
         patch.setattr("fastnoise.engine._filler", lambda name: bold.fill_l2_laplace.address)
         noise = vector_noise(release, KEY, Rows(0), count)
@@ -184,7 +184,7 @@ def test_extreme_words__are_right_or_in_doubt(dim, scale, rng, monkeypatch):
         noise = np.empty(32 * dim)
         fill(lanes_of(rows), 2 * width, 1, *sizes, np.empty(16 * dim + 48), noise)
         for drawn, words in zip(noise.reshape(-1, dim), rows.tolist(), strict=False):
-            exact = L2Reader(release.law, block_of(words)).noise(KEY, 0)
+            exact = L2Reader(release.law, blocks_of(words)).noise(KEY, 0)
             assert all(np.isnan(a) or a == b for a, b in zip(drawn, exact, strict=True))
             seen += int(np.isfinite(drawn).sum())
     assert seen > 100
@@ -204,28 +204,31 @@ def test_extreme_words__of_many_dimensions(dim, scale, rng, monkeypatch):
         for row, (drawn, words) in enumerate(
             zip(noise.reshape(-1, dim), rows.tolist(), strict=False)
         ):
-            exact = L2Reader(law, block_of(words, row)).noise(KEY, row)
+            exact = L2Reader(law, blocks_of(words, row)).noise(KEY, row)
             assert all(np.isnan(a) or a == b for a, b in zip(drawn, exact, strict=True))
             seen += int(np.isfinite(drawn).sum())
     assert seen > 100
 
 
-def block_of(words: list[int], row: int = 0):
+def blocks_of(words: list[int], row: int = 0):
     """Blocks whose row `row` has these words for its own; all others are as ever."""
     halves = [half for word in words for half in (word & 0xFFFFFFFF, word >> 32)]
 
-    def block(key: bytes, counter: int, nonce: int) -> list[int]:
-        if nonce == 0 and counter % 16 == row:
-            some = halves[counter // 16 * 16 :][:16]
-            return some + [0] * (16 - len(some))
-        return compiled_block(key, counter, nonce)
+    def blocks(key: bytes, addresses) -> list[list[int]]:
+        found = compiled_blocks(key, addresses)
+        for i, (counter, nonce) in enumerate(addresses):
+            if nonce == 0 and counter % 16 == row:
+                some = halves[counter // 16 * 16 :][:16]
+                found[i] = some + [0] * (16 - len(some))
+        return found
 
-    return block
+    return blocks
 
 
-def testcompiled_blocks__are_plain_ones():
-    for counter, nonce in [(0, 0), (2**63 - 1, 3 << 62), (17, layout.REFINING_NONCE + 2**41)]:
-        assert compiled_block(KEY, counter, nonce) == chacha_block(KEY, counter, nonce)
+def testcompiled_blockss__are_plain_ones():
+    addresses = [(0, 0), (2**63 - 1, 3 << 62), (17, layout.REFINING_NONCE + 2**41)]
+    assert compiled_blocks(KEY, addresses) == [chacha_block(KEY, *at) for at in addresses]
+    assert compiled_blocks(KEY, []) == []
 
 
 # --- cells and places -----------------------------------------------------------------------------
@@ -236,7 +239,7 @@ def testcompiled_blocks__are_plain_ones():
 def test_places__are_the_readers(dim, fine, monkeypatch):
     """Spare bits, and halves of words that coordinates share; in order and by ids."""
     release = l2_law(dim, 2.0 ** (fine + 15), fine, monkeypatch)
-    reader, count = L2Reader(release.law, compiled_block), 40
+    reader, count = L2Reader(release.law, compiled_blocks), 40
     exact = np.array([reader.noise(KEY, row) for row in range(count)], np.float64)
     noise = vector_noise(release, KEY, Rows(0), count)
     known = ~np.isnan(noise)
@@ -249,7 +252,7 @@ def test_places__are_the_readers(dim, fine, monkeypatch):
 def test_undecided__are_perturbed_as_the_reader_says(dim, monkeypatch):
     """Steep cells: coins are too high in many rows, and some places are drawn again."""
     release = l2_law(dim, 64.0, 3, monkeypatch)
-    reader, count, lead = L2Reader(release.law, compiled_block), 120, 3
+    reader, count, lead = L2Reader(release.law, compiled_blocks), 120, 3
     exact = np.array([reader.noise(KEY, 7 + row) for row in range(count)], np.float64)
     data, out = np.linspace(-9.0, 9.0, count * dim - lead - 1), np.empty(count * dim - lead - 1)
     perturb_chunk(release, KEY, Rows(7), lead, data, out, Limits())
@@ -261,7 +264,7 @@ def test_undecided__are_perturbed_as_the_reader_says(dim, monkeypatch):
 
 def test_undecided__one_coordinate_or_the_whole_row(monkeypatch):
     release = l2_law(5, 2.0**38, 0, monkeypatch)
-    reader = L2Reader(release.law, compiled_block)
+    reader = L2Reader(release.law, compiled_blocks)
     noise = vector_noise(release, KEY, Rows(0), 200)
     row = int(np.flatnonzero(np.isnan(noise).sum(axis=1) == 1)[0])
     some = np.flatnonzero(np.isnan(noise[row])).tolist()
@@ -298,7 +301,7 @@ def test_steep_cells__have_the_law_of_none(monkeypatch):
     The reference is a million draws of the rounded law itself.
     """
     plain, steep = l2_law(2, STEEP, 0, monkeypatch), l2_law(2, STEEP, 4, monkeypatch)
-    reader = L2Reader(steep.law, compiled_block)
+    reader = L2Reader(steep.law, compiled_blocks)
     drawn = np.array([reader.noise(KEY, row) for row in range(12_000)])
     reference = cells_of(vector_noise(plain, KEY, Rows(2**50), 1_000_000))
     assert not differs(cells_of(drawn), reference)

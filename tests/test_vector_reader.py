@@ -15,7 +15,7 @@ from test_reader import FILL, coin_for
 
 import fastnoise as fn
 from fastnoise import layer_tables, reader
-from fastnoise.engine import Limits, compiled_block, perturb_chunk, vector_noise
+from fastnoise.engine import Limits, compiled_blocks, perturb_chunk, vector_noise
 from fastnoise.l2_reader import Numbers, Vector
 from fastnoise.rows import Rows
 from fastnoise.vector_reader import READERS
@@ -103,7 +103,7 @@ def test_l2_radius__that_does_not_fit_is_drawn_again(dim):
 
 
 def draws_of_radius(plain, row: int) -> int:
-    return 1 + Vector(plain, Numbers(partial(compiled_block, KEY), row, plain.width)).drawn()
+    return 1 + Vector(plain, Numbers(partial(compiled_blocks, KEY), row, plain.width)).drawn()
 
 
 # --- layers from crafted words --------------------------------------------------------------------
