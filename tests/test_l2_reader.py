@@ -1,16 +1,16 @@
 """Is l2 noise exactly the ideal law's: are doubts where they must be, and decided by definition?"""
 
-import importlib.util
 import sys
 from fractions import Fraction
 from math import ceil
 from pathlib import Path
+from types import ModuleType
 
 import mpmath
 import numpy as np
 import pytest
 from conftest import KEY
-from fastnoise_kernels import l2_laplace, layout
+from fastnoise_kernels import l2_lanes, l2_laplace, layout
 from scipy.stats import chi2
 
 import fastnoise as fn
@@ -97,15 +97,16 @@ def test_intervals__one_unit_less_is_seen(rng):
 
 
 @pytest.mark.parametrize("dim", DIMS)
-@pytest.mark.parametrize(("scale", "fine"), [(2.0**39, 0), (2.0**41, 0), (2.0**43, 3)])
+@pytest.mark.parametrize(("scale", "fine"), [(2.0**39, 0), (2.0**43, 0), (2.0**46, 3)])
 def test_decided__is_right_where_floats_are_pressed_hard(dim, scale, fine, monkeypatch):
-    """Cells so small that a coordinate in three or ten is in doubt: all others are the reader's."""
+    """Cells so small that many coordinates are looked at again, or left: those that are not are
+    the reader's."""
     release = l2_law(dim, scale, fine, monkeypatch)
     reader = L2Reader(release.law, compiled_blocks)
     noise = vector_noise(release, KEY, Rows(0), 1_500 // dim)
     exact = np.array([reader.noise(KEY, row) for row in range(len(noise))], np.float64)
     unknown = np.isnan(noise)
-    assert 0.005 < unknown.mean() < 0.9
+    assert 0.0005 < unknown.mean() < 0.9
     np.testing.assert_array_equal(noise[~unknown], exact[~unknown])
 
 
@@ -113,9 +114,9 @@ def test_decided__is_right_where_floats_are_pressed_hard(dim, scale, fine, monke
 def test_errors__that_are_bounded_too_low_are_seen(dim, monkeypatch):
     """The same on a kernel whose constants are a hundredth of what they should be."""
     bold = kernel_with(
-        ("UNKNOWN = 20 * ROUND", "UNKNOWN = 0.2 * ROUND"),
-        ("RELATIVE = 128 * ROUND", "RELATIVE = 1.3 * ROUND"),
-        ("(40 * ROUND, RELATIVE)", "(0.4 * ROUND, RELATIVE)"),
+        ("20 * ROUND, 128 * ROUND", "0.2 * ROUND, 1.28 * ROUND"),
+        ("1.25 * ROUND, 16 * ROUND", "0.01 * ROUND, 0.16 * ROUND"),
+        monkeypatch=monkeypatch,
     )
     release = l2_law(dim, 2.0**43, 0, monkeypatch)
     reader, count = L2Reader(release.law, compiled_blocks), 3_000 // dim
@@ -127,22 +128,25 @@ def test_errors__that_are_bounded_too_low_are_seen(dim, monkeypatch):
     assert (noise[~unknown] != exact[~unknown]).any()
 
 
-def kernel_with(*changes: tuple[str, str]):
-    """The module of the kernel with some of its text changed."""
-    source = Path(l2_laplace.__file__).read_text()
+def kernel_with(*changes: tuple[str, str], monkeypatch):
+    """The module of the kernel, with some text of the one with the arithmetic changed."""
+    source = Path(l2_lanes.__file__).read_text()
     for old, new in changes:
         assert source.count(old) == 1
         source = source.replace(old, new)
-    spec = importlib.util.spec_from_loader("changed_l2_laplace", loader=None)
-    module = importlib.util.module_from_spec(spec)
-    module.__file__ = l2_laplace.__file__
-    sys.modules[spec.name] = module
-    exec(compile(source, l2_laplace.__file__, "exec"), module.__dict__)
-    monkey_cache = pytest.MonkeyPatch()
-    monkey_cache.setattr("fastnoise_kernels.filler.kernel_cache", lambda function: _no_cache())
-    address = module.fill_l2_laplace.address
-    monkey_cache.undo()
-    assert address
+    with monkeypatch.context() as patch:
+        patch.setattr("fastnoise_kernels.filler.kernel_cache", lambda function: _no_cache())
+        changed = _module("fastnoise_kernels.l2_lanes", source, l2_lanes.__file__)
+        patch.setitem(sys.modules, changed.__name__, changed)
+        kernel = _module("changed_l2", Path(l2_laplace.__file__).read_text(), l2_laplace.__file__)
+        assert kernel.fill_l2_laplace.address
+    return kernel
+
+
+def _module(name: str, source: str, path: str):
+    module = ModuleType(name)
+    module.__file__ = path
+    exec(compile(source, path, "exec"), module.__dict__)
     return module
 
 
@@ -171,46 +175,27 @@ def lanes_of(words: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(halves.transpose(1, 2, 0)).reshape(-1)
 
 
-@pytest.mark.parametrize("dim", [2, 3])
-@pytest.mark.parametrize("scale", [0.3, 30.0, 2.0**20, 2.0**40])
+@pytest.mark.parametrize("dim", [2, 3, 4, 5])
+@pytest.mark.parametrize("scale", [0.3, 30.0, 2.0**20, 2.0**40, 2.0**44])
 def test_extreme_words__are_right_or_in_doubt(dim, scale, rng, monkeypatch):
     """From noise that is next to always 0 to that of many bits."""
-    release, width = l2_law(dim, scale, 0, monkeypatch), layout.l2_words(dim)
-    fill = {2: l2_laplace.planes, 3: l2_laplace.spaces}[dim]
-    sizes = l2_laplace.cell_sizes(release.law), l2_laplace.radius_sizes(release.law)
-    seen = 0
-    for _ in range(12):
-        rows = hard_words(rng, 16, width)
-        noise = np.empty(32 * dim)
-        fill(lanes_of(rows), 2 * width, 1, *sizes, np.empty(16 * dim + 48), noise)
-        for drawn, words in zip(noise.reshape(-1, dim), rows.tolist(), strict=False):
-            exact = L2Reader(release.law, blocks_of(words)).noise(KEY, 0)
-            assert all(np.isnan(a) or a == b for a, b in zip(drawn, exact, strict=True))
-            seen += int(np.isfinite(drawn).sum())
-    assert seen > 100
-
-
-@pytest.mark.parametrize("dim", [4, 5])
-@pytest.mark.parametrize("scale", [0.3, 2.0**20, 2.0**40])
-def test_extreme_words__of_many_dimensions(dim, scale, rng, monkeypatch):
-    release, width = l2_law(dim, scale, 0, monkeypatch), layout.l2_words(dim)
-    law, seen = release.law, 0
+    law, width = l2_law(dim, scale, 0, monkeypatch).law, layout.l2_words(dim)
+    fill = {2: l2_laplace.planes, 3: l2_laplace.spaces}.get(dim, l2_laplace.normal_groups)
     sizes = l2_laplace.cell_sizes(law), l2_laplace.radius_sizes(law)
-    key, ids = np.frombuffer(KEY, "<u4"), np.empty(0, np.int64)
+    key, ids, seen = np.frombuffer(KEY, "<u4"), np.empty(0, np.int64), 0
     for _ in range(12):
         rows = hard_words(rng, 16, width)
         noise, rest = np.empty(32 * dim), np.empty(48 + 16 * (dim + 1))
-        l2_laplace.normal_groups(key, law, 0, ids, 0, 16, lanes_of(rows), *sizes, rest, noise)
-        for row, (drawn, words) in enumerate(
-            zip(noise.reshape(-1, dim), rows.tolist(), strict=False)
-        ):
+        fill(key, law, 0, ids, 0, 16, lanes_of(rows), *sizes, rest, noise)
+        for row, words in enumerate(rows.tolist()):
+            drawn = noise.reshape(-1, dim)[row]
             exact = L2Reader(law, blocks_of(words, row)).noise(KEY, row)
             assert all(np.isnan(a) or a == b for a, b in zip(drawn, exact, strict=True))
             seen += int(np.isfinite(drawn).sum())
-    assert seen > 100
+    assert seen > 100 or scale > 2.0**40
 
 
-def blocks_of(words: list[int], row: int = 0):
+def blocks_of(words: list[int], row: int):
     """Blocks whose row `row` has these words for its own; all others are as ever."""
     halves = [half for word in words for half in (word & 0xFFFFFFFF, word >> 32)]
 
@@ -263,7 +248,7 @@ def test_undecided__are_perturbed_as_the_reader_says(dim, monkeypatch):
 
 
 def test_undecided__one_coordinate_or_the_whole_row(monkeypatch):
-    release = l2_law(5, 2.0**38, 0, monkeypatch)
+    release = l2_law(5, 2.0**42, 0, monkeypatch)
     reader = L2Reader(release.law, compiled_blocks)
     noise = vector_noise(release, KEY, Rows(0), 200)
     row = int(np.flatnonzero(np.isnan(noise).sum(axis=1) == 1)[0])

@@ -5,7 +5,6 @@ Chebyshev points in 60 digits; `tests/test_elementary.py` measures the errors.
 """
 
 from fastnoise_kernels.lanes import Floats, Lanes
-from fastnoise_kernels.layout import UNIFORM_BITS
 from fastnoise_kernels.polynomials import (
     COSINE,
     HALF_PI,
@@ -16,7 +15,6 @@ from fastnoise_kernels.polynomials import (
     SINE,
 )
 
-PLACE_BITS = UNIFORM_BITS - 2  # of an angle, besides the quarter
 ONE_BITS = 0x3FF << 52
 # Integers of up to 51 bits as floats, by arithmetic that every processor has: 1.5 * 2**52 + i.
 INTEGER_BITS, INTEGER_FLOAT = 0x433 << 52 | 1 << 51, 6755399441055744.0
@@ -60,12 +58,12 @@ def logarithm(x: Floats, times: float = 1.0) -> Floats:
     return e.times_plus(times * LN2_HIGH, s.times_plus(times * 2.0, rest))
 
 
-def turned(word: Lanes) -> tuple[Floats, Floats]:
-    """Cosine and sine of a uniform angle: two bits choose the quarter, 46 the middle of a place.
+def turned(word: Lanes, bits: int = 46) -> tuple[Floats, Floats]:
+    """Cosine and sine of a uniform angle: two bits are its quarter, others the middle of a place.
 
     Absolute errors are below 2**-52.
     """
-    f = unit(word << 2, PLACE_BITS, -0.5)
+    f = unit(word << 2, bits, -0.5)
     y = f * f
     sine = f.times_plus(HALF_PI, f * (y * polynomial(SINE, y)))
     cosine = y.times_plus(polynomial(COSINE, y), 1.0)

@@ -1,0 +1,272 @@
+"""The arithmetic of the l2 Laplace law in sixteen lanes, and what it is off by.
+
+Two and three dimensions: a Gamma radius, the logarithm of a product of uniforms, times a uniform
+direction. More: normal coordinates times an independent chi of d + 1 degrees, which has the same
+law (spec 2.3); chi by rejection (Marsaglia & Tsang 2000).
+
+Errors are in units of ROUND = 2**-53, what rounding to nearest adds at most, relatively; first
+those of the pieces (`tests/test_elementary.py` proves or measures them), u a uniform of 48 bits,
+and of 52 in brackets:
+
+    u          16    [1]    absolute: half of its part, 2**-49 [2**-53]
+    ln u        5 |ln u|    the function's own; and 16.1 / u [1.01 / u] for what is not known of u
+    cos, sin  103    [6]    absolute: 100.6 = 2**-47 pi/2 [3.2] for what is not known of the angle
+    R = sqrt(-2 ln u)       4 R, and 16.2 / (u R) [1.02 / (u R)]
+    a normal number         109 R [12 R], and the same
+
+To first order, that is. Of u = (m + 1/2) 2**-bits with m > 0, ln is off by -ln(1 - 1 / (2 m + 1))
+at most, which is less than 5/4 of the first order; at m = 0 it may be anything, but there that is
+more than 1, which times 8 cells or more decides nothing (`chi` looks itself). A root R of less than
+2**-18, whose derivative runs away, is a doubt. `Precision` has those sums rounded up generously.
+"""
+
+from functools import reduce
+from operator import or_
+from typing import NamedTuple
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from fastnoise_kernels import lanes
+from fastnoise_kernels.elementary import above_inverse, logarithm, turned, unit
+from fastnoise_kernels.layout import SPARE_BITS, UNIFORM_BITS
+
+ROUND = 2.0**-53
+FLAT = 4 * ROUND  # of rounding near 0
+SMALLEST = 2.0**-18  # root
+LEAST_CELLS = 8.0  # what a scale counts as, at least, where it is multiplied by something unknown
+LARGEST_NORMAL = 16.0  # no uniform of 52 bits makes one of more than 9
+SMALLEST_CUBE_ROOT = 2.0**-8  # of chi: below, its relative error is too large
+SPARE = np.uint64((1 << SPARE_BITS) - 1)
+
+
+class Precision(NamedTuple):
+    """How many bits of a word are a uniform number, and what follows from not knowing more."""
+
+    bits: int
+    place_bits: int  # of an angle, besides its quarter
+    unknown: float  # of ln u, times 1 / u; of its root R, times 1 / (u R)
+    relative: float  # of a radius times a cosine, and of all the rounding from there on
+
+    @property
+    def least(self):
+        """Below this, a uniform number might be anything down to 0."""
+        return 2.0**-self.bits
+
+    def uniform(self, word):
+        return unit(word, self.bits)
+
+    def turned(self, word):
+        return turned(word, self.place_bits)
+
+
+SHORT = Precision(UNIFORM_BITS, UNIFORM_BITS - 2, 20 * ROUND, 128 * ROUND)
+LONG = Precision(52, 51, 1.25 * ROUND, 16 * ROUND)
+
+
+def plane(word, precision, scale, least, most):
+    """Two dimensions: an angle, and a radius that is Gamma(2). And what both are off by."""
+    cosine, sine = precision.turned(word(0))
+    a, b = precision.uniform(word(1)), precision.uniform(word(2))
+    radius = logarithm(a * b) * -scale
+    inverses = above_inverse(a) + above_inverse(b) + 1.0
+    unknown = inverses.times_plus(least * precision.unknown, FLAT)
+    error = radius.times_plus(precision.relative, unknown)
+    return (radius * cosine, radius * sine), error.chosen(radius < most, 1.0)
+
+
+def space(word, precision, scale, least, most):
+    """Three dimensions: heights of a sphere are uniform (Archimedes); the radius is Gamma(3).
+
+    A height is off by twice a uniform, and so the root of 1 - z**2 by that over the root.
+    """
+    z = precision.uniform(word(0)) * 2.0 - 1.0
+    cosine, sine = precision.turned(word(1))
+    a, b, c = (precision.uniform(word(i)) for i in (2, 3, 4))
+    radius = logarithm(a * b * c) * -scale
+    root = ((1.0 - z) * (z + 1.0)).root()
+    across = radius * root
+    inverses = above_inverse(a) + above_inverse(b) + above_inverse(c) + 2.0
+    unknown = inverses.times_plus(least * precision.unknown, FLAT)
+    relative = above_inverse(root).times_plus(2 * precision.unknown, precision.relative)
+    error = radius.times_plus(relative, unknown)
+    coordinates = across * cosine, across * sine, radius * z
+    return coordinates, error.chosen((radius < most) & ~(root < SMALLEST), 1.0)
+
+
+def normals(size, angle, precision):
+    """Two independent normal numbers (Box & Muller 1958), and the two parts of their error.
+
+    They are off by `relative` times the first, a radius, and `unknown` times the second.
+    """
+    cosine, sine = precision.turned(angle)
+    u = precision.uniform(size)
+    radius = logarithm(u, -2.0).root()
+    return (radius * cosine, radius * sine), radius, above_inverse(u * radius)
+
+
+def chi(word, precision, shape, spread):
+    """A chi variable of 2 * shape + 2/3 degrees, and its relative error; misfits; and doubts.
+
+    Marsaglia & Tsang's Gamma(shape + 1/3): shape * (1 + spread x)**3, spread = 1 / sqrt(9 shape),
+    which fits where ln u < x**2 / 2 + shape - cube * shape + ln(cube) * shape. The root of the cube
+    is off by spread times the error of x, and for rounding by 4 units of itself and 3 more, that of
+    spread among them: by `part` of itself. The cube and its logarithm are off by 3 `part`, times
+    shape, and all else by some units of the largest term.
+    """
+    (x, _), radius, inverse = normals(word(0), word(1), precision)
+    root = x * spread + 1.0
+    cube = root * root * root
+    log_cube = logarithm(cube.size())
+    limit = x * x * 0.5 + shape - cube * shape + log_cube * shape
+    u = precision.uniform(word(2))
+    drawn = logarithm(u)
+    error = radius * precision.relative + inverse * precision.unknown
+    part = (error * spread + (root.size() + 1.0) * (4 * ROUND)) * above_inverse(root.size())
+    largest = (cube.size() + 1.0 + log_cube.size()) * shape + x * x - drawn
+    wrong = x.size() * error + largest * (16 * ROUND) + (cube.size() + 1.0) * shape * 4.0 * part
+    margin = wrong * 2.0 + above_inverse(u) * precision.unknown
+    doubts = (radius < SMALLEST) | (root.size() < SMALLEST_CUBE_ROOT)
+    doubts |= (precision.uniform(word(0)) < precision.least) | (u < precision.least)
+    doubts |= ~((limit - drawn).size() > margin)
+    fits = (drawn < limit) & (root > 0.0)
+    return (cube * shape * 2.0).root(), part * 1.6 + 5 * ROUND, ~(fits | doubts), doubts
+
+
+def unpacked(builder, floats, count):
+    """Each float of a tuple in sixteen lanes."""
+    for i in range(count):
+        scalar = builder.extract_value(floats, i)
+        yield lanes.Floats(builder, lanes.broadcast(builder, scalar, lanes.FLOAT_LANES).value)
+
+
+class Group:
+    """The words of sixteen rows, and how their coordinates become integers.
+
+    wide: whether places have more than spare bits; data, at, wide_at: words, where those of the
+        group start, and where the 32-bit ones of places do; cell: see `cell_sizes`.
+    """
+
+    def __init__(self, wide, builder, data, at, wide_at, cell):
+        self.wide, self.builder, self.data, self.at, self.wide_at = wide, builder, data, at, wide_at
+        self.size, self.half = unpacked(builder, cell, 2)
+        self.mask = builder.extract_value(cell, 2)
+        self.words = {}
+
+    def word(self, i):
+        if i not in self.words:
+            at = self.builder.add(self.at, ir.Constant(lanes.I64, 2 * lanes.LANES * i))
+            self.words[i] = lanes.load_word(self.builder, self.data, at)
+        return self.words[i]
+
+    def place(self, i, word):
+        """That in its cell of coordinate i: spare bits of a word, and perhaps half a word more."""
+        bits = word
+        if self.wide:
+            at = self.builder.add(self.wide_at, ir.Constant(lanes.I64, lanes.LANES * (i // 2)))
+            shared = lanes.load(self.builder, self.data, at, lanes.LANES_32).widened()
+            upper = shared if i % 2 else shared << SPARE_BITS
+            bits = (word & int(SPARE)) | (upper & int(SPARE) << SPARE_BITS)
+        return ((bits & self.mask) | 0x433 << 52).as_floats() - 2.0**52
+
+    def store(self, drawn, first, columns, to):
+        """The integers of coordinates, the first of which has word `first`; a mask of doubts.
+
+        A coordinate less its error is in some cell; it is sure to be there if there is room for
+        the error twice.
+        """
+        coordinates, error = drawn
+        less, most, unsure = self.half - error, error.times_plus(-2.0, 1.0), []
+        for i, value in enumerate(coordinates):
+            least = value + less
+            cell = least.floor()
+            sure = least - cell < most  # not where anything is NaN
+            place = self.place(i, self.word(first + i)).chosen(sure, float("nan"))
+            at = self.builder.add(to, ir.Constant(lanes.I64, lanes.LANES * i))
+            lanes.store(cell.times_plus(self.size, place), columns, at)
+            unsure.append(~sure)
+        return reduce(or_, unsure).bits()
+
+
+def vectors_intrinsic(vectors, first, wide, precision):
+    """Sixteen vectors of two or three dimensions, and a mask of doubts."""
+
+    @intrinsic
+    def sixteen_vectors(typing, words, at, wide_at, cell, sizes, columns):
+        def codegen(context, builder, signature, arguments):
+            def data(i):
+                return context.make_array(signature.args[i])(context, builder, arguments[i]).data
+
+            group = Group(wide, builder, data(0), *arguments[1:4])
+            drawn = vectors(group.word, precision, *unpacked(builder, arguments[4], 3))
+            return group.store(drawn, first, data(5), ir.Constant(lanes.I64, 0))
+
+        integer = types.int64
+        return types.uint32(words, integer, integer, cell, sizes, columns), codegen
+
+    return sixteen_vectors
+
+
+def normals_intrinsic(wide, precision):
+    """Two coordinates of sixteen rows, normal numbers times the radii; and a mask of doubts."""
+
+    @intrinsic
+    def two_columns(typing, words, at, wide_at, cell, radii, columns, to):
+        def codegen(context, builder, signature, arguments):
+            def data(i):
+                return context.make_array(signature.args[i])(context, builder, arguments[i]).data
+
+            group = Group(wide, builder, data(0), *arguments[1:4])
+            radii, off, unknown = (lanes.load_floats(builder, data(4), 16 * i) for i in range(3))
+            pair, radius, inverse = normals(group.word(0), group.word(1), precision)
+            error = radius.times_plus(off, inverse.times_plus(unknown, FLAT))
+            error = error.chosen(~(radius < SMALLEST), 1.0)
+            return group.store(([x * radii for x in pair], error), 0, data(5), arguments[6])
+
+        integer = types.int64
+        return types.uint32(words, integer, integer, cell, radii, columns, integer), codegen
+
+    return two_columns
+
+
+def radii_intrinsic(precision):
+    """chi times the scale, NaN in doubt, and what that is off by; a mask of rows to draw again."""
+
+    @intrinsic
+    def sixteen_radii(typing, words, at, chi_of, sizes, radii):
+        def codegen(context, builder, signature, arguments):
+            def data(i):
+                return context.make_array(signature.args[i])(context, builder, arguments[i]).data
+
+            def word(i):
+                place = builder.add(arguments[1], ir.Constant(lanes.I64, 2 * lanes.LANES * i))
+                return lanes.load_word(builder, data(0), place)
+
+            shape, spread = unpacked(builder, arguments[2], 2)
+            scale, _, most = unpacked(builder, arguments[3], 3)
+            drawn, off, misfits, doubts = chi(word, precision, shape, spread)
+            radius = drawn * scale
+            radius = radius.chosen((radius * LARGEST_NORMAL < most) & ~doubts, float("nan"))
+            relative = off + precision.relative
+            known = radius.chosen(radius > LEAST_CELLS, LEAST_CELLS)
+            for i, value in enumerate((radius, radius * relative, known * precision.unknown)):
+                lanes.store(value, data(4), lanes.LANES * i)
+            return misfits.bits()
+
+        return types.uint32(words, types.int64, chi_of, sizes, radii), codegen
+
+    return sixteen_radii
+
+
+@intrinsic
+def high_coins(typing, words, at, limit):
+    """A mask of rows whose first word has spare bits of `limit` or more."""
+
+    def codegen(context, builder, signature, arguments):
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        coins = lanes.load_word(builder, data, arguments[1]) & int(SPARE)
+        return (~(coins < arguments[2])).bits()
+
+    return types.uint32(words, types.int64, types.uint64), codegen
