@@ -1,6 +1,6 @@
 """The l2 Laplace law by definition: real numbers, to as many bits as a decision takes.
 
-A row is a function of uniform numbers whose binary digits have no end. The first 48 of each stand
+A row is a function of uniform numbers whose binary digits have no end. The first 42 of each stand
 in a word of the row; more come from a block of its own, when they are needed (`layout`). Everything
 is computed in intervals: a cell, or whether a radius fits, is known once an interval leaves no
 choice, and asked again with twice the bits until then. So what is drawn is the ideal law, exactly:
@@ -36,6 +36,7 @@ Places = Callable[[int], Uniform]  # that of a coordinate
 FIRST_BITS = 96  # floats leave a doubt in their last 50: more is seldom needed
 HALF = Fraction(1, 2)
 SPARE = (1 << layout.SPARE_BITS) - 1
+HALF_WORD = (1 << layout.HALF_BITS) - 1
 
 
 def plain_blocks(key: bytes, addresses: Sequence[Address]) -> list[list[int]]:
@@ -169,7 +170,7 @@ class Numbers:
         bits = self.word(layout.words_before(law.dim) + i) & SPARE
         if law.fine > layout.SPARE_BITS:
             shared = self.half(2 * layout.l2_words(law.dim) + i // 2)
-            bits |= (shared >> layout.SPARE_BITS * (i % 2) & SPARE) << layout.SPARE_BITS
+            bits |= (shared >> layout.HALF_BITS * (i % 2) & HALF_WORD) << layout.SPARE_BITS
         return self._uniform(layout.COIN_INDEX + 1 + i, bits & ((1 << law.fine) - 1), law.fine)
 
     def further(self, index: int) -> Uniform:

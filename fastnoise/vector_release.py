@@ -16,7 +16,7 @@ from math import ceil, frexp, isqrt, ldexp, prod, sqrt
 
 import numpy as np
 from fastnoise_kernels import layout
-from fastnoise_kernels.layout import SPARE_BITS
+from fastnoise_kernels.layout import HALF_BITS, SPARE_BITS
 
 from fastnoise.design.moments import geometric_mean, power_means, precise
 from fastnoise.layer_tables import fits_one_table, layer_law
@@ -117,7 +117,7 @@ def fine_bits(dim: int, scale: float) -> int:
     fine = frexp(scale * _typical_radius(dim))[1] - cells
     if fine == SPARE_BITS + 1:  # one less costs less than half a word a coordinate
         return SPARE_BITS
-    return min(fine, 2 * SPARE_BITS) if fine > FEWEST_FINE_BITS else 0
+    return min(fine, SPARE_BITS + HALF_BITS) if fine > FEWEST_FINE_BITS else 0
 
 
 def _slope(dim: int, scale: float, bits: int) -> Fraction:

@@ -114,8 +114,8 @@ def test_decided__is_right_where_floats_are_pressed_hard(dim, scale, fine, monke
 def test_errors__that_are_bounded_too_low_are_seen(dim, monkeypatch):
     """The same on a kernel whose constants are a hundredth of what they should be."""
     bold = kernel_with(
-        ("20 * ROUND, 128 * ROUND", "0.2 * ROUND, 1.28 * ROUND"),
-        ("1.25 * ROUND, 16 * ROUND", "0.01 * ROUND, 0.16 * ROUND"),
+        ("return 1.01 * 2.0**-self.bits", "return 0.0101 * 2.0**-self.bits"),
+        ("return 1.6 * 2.0 ** -(self.place_bits + 1) + 12.8", "return 0.016 * 2.0 ** -52 + 0.128"),
         monkeypatch=monkeypatch,
     )
     release = l2_law(dim, 2.0**43, 0, monkeypatch)
@@ -158,14 +158,15 @@ def _no_cache():
 
 # --- extreme words --------------------------------------------------------------------------------
 
-HARD = [0, 1, 2, 3, 7, 1000, 2**40, 2**47, 2**48 - 1, 2**48 - 2, 2**48 - 3, 2**48 - 1000]
+ALL = 2**layout.UNIFORM_BITS
+HARD = [0, 1, 2, 3, 7, 1000, 2**40, ALL // 2, ALL - 1, ALL - 2, ALL - 3, ALL - 1000]
 
 
 def hard_words(rng, count: int, width: int) -> np.ndarray:
     """Words of rows whose uniform numbers are often next to 0 or 1."""
     words = rng.integers(0, 2**64, (count, width), np.uint64)
-    hard = np.array(HARD, np.uint64)[rng.integers(0, len(HARD), (count, width))] << np.uint64(16)
-    low = words & np.uint64(0xFFFF)
+    hard = np.array(HARD, np.uint64)[rng.integers(0, len(HARD), (count, width))]
+    hard, low = hard << np.uint64(layout.SPARE_BITS), words & l2_lanes.SPARE
     return np.where(rng.random((count, width)) < 0.4, hard | low, words)
 
 
@@ -220,7 +221,7 @@ def testcompiled_blockss__are_plain_ones():
 
 
 @pytest.mark.parametrize("dim", [2, 3, 4, 7])
-@pytest.mark.parametrize("fine", [1, 5, 16, 17, 30])
+@pytest.mark.parametrize("fine", [1, 5, 22, 23, 30])
 def test_places__are_the_readers(dim, fine, monkeypatch):
     """Spare bits, and halves of words that coordinates share; in order and by ids."""
     release = l2_law(dim, 2.0 ** (fine + 15), fine, monkeypatch)
@@ -303,7 +304,7 @@ def test_laws__leave_few_rows_in_doubt(dim, epsilon, users):
     mechanism = (fn.L2Laplace if users == 1 else fn.MultiUserLaplace)(epsilon, dim)
     release = mechanism._release(mechanism.grid)
     fine, scale = int(release.law[layout.FINE_BITS]), L2Reader(release.law).scale
-    assert fine <= 2 * layout.SPARE_BITS
+    assert fine <= layout.SPARE_BITS + layout.HALF_BITS
     falls = Fraction(2**fine) * Fraction(ceil(dim**0.5 * 1000), 1000) / scale
     assert fine == 0 or falls < Fraction(1, 2**9)
     noise = vector_noise(release, KEY, Rows(0), 400_000 // dim)

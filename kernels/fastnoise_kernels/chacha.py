@@ -227,14 +227,15 @@ def extra_words(key, row, words):
 
 
 @inner
-def refining_word(key, row, index):
-    """The first word that makes the uniform number `index` of a row longer."""
-    counters, nonces = np.empty(16, np.uint64), np.empty(16, np.uint64)
+def refining_words(key, row, numbers):
+    """For each of up to sixteen uniform numbers of a row: the first word that makes it longer."""
+    counters, nonces = np.empty(16, np.uint64), np.zeros(16, np.uint64)
     counters[:] = np.uint64(row)
-    nonces[:] = np.uint64(REFINING_NONCE) + np.uint64(index)
+    for lane in range(len(numbers)):
+        nonces[lane] = np.uint64(REFINING_NONCE) + np.uint64(numbers[lane])
     block = np.empty(BATCH, np.uint32)
     sixteen_blocks(key, counters, nonces, block, 0)
-    return np.uint64(block[0]) | np.uint64(block[16]) << np.uint64(32)
+    return block[:16].astype(np.uint64) | block[16:32].astype(np.uint64) << np.uint64(32)
 
 
 @kernel
@@ -249,11 +250,13 @@ def keystream(start, stop, key, first, out):
 @kernel
 def single_blocks(start, stop, key, counters, nonces, out):
     """One block for each counter and nonce."""
-    counter, nonce = np.empty(16, np.uint64), np.empty(16, np.uint64)
+    counter, nonce = np.zeros(16, np.uint64), np.zeros(16, np.uint64)
     block = np.empty(BATCH, np.uint32)
-    for i in range(start, stop):
-        counter[:], nonce[:] = counters[i], nonces[i]
+    for first in range(start, stop, 16):
+        count = min(16, stop - first)
+        counter[:count] = counters[first : first + count]
+        nonce[:count] = nonces[first : first + count]
         sixteen_blocks(key, counter, nonce, block, 0)
-        for word in range(16):
-            out[16 * i + word] = block[16 * word]
+        for i in range(16 * count):
+            out[16 * first + i] = block[16 * (i % 16) + i // 16]
     return 0

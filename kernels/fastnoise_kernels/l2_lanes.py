@@ -5,19 +5,21 @@ direction. More: normal coordinates times an independent chi of d + 1 degrees, w
 law (spec 2.3); chi by rejection (Marsaglia & Tsang 2000).
 
 Errors are in units of ROUND = 2**-53, what rounding to nearest adds at most, relatively; first
-those of the pieces (`tests/test_elementary.py` proves or measures them), u a uniform of 48 bits,
-and of 52 in brackets:
+those of the pieces (`tests/test_elementary.py` proves or measures them), u a uniform of 42 bits,
+and of 52 in brackets; h is half of its part, 2**-43 or 1024 units [2**-53, 1]:
 
-    u          16    [1]    absolute: half of its part, 2**-49 [2**-53]
-    ln u        5 |ln u|    the function's own; and 16.1 / u [1.01 / u] for what is not known of u
-    cos, sin  103    [6]    absolute: 100.6 = 2**-47 pi/2 [3.2] for what is not known of the angle
-    R = sqrt(-2 ln u)       4 R, and 16.2 / (u R) [1.02 / (u R)]
-    a normal number         109 R [12 R], and the same
+    u           h           absolute
+    ln u        5 |ln u|    the function's own; and 3/2 h / u for what is not known of u
+    cos, sin  6437   [6]    absolute: 6434 = 2**-41 pi/2 [3.2] for what is not known of the angle
+    R = sqrt(-2 ln u)       4 R, and 2 h / (u R)
+    a normal number         6443 R [12 R], and 2 h / (u R)
 
-To first order, that is. Of u = (m + 1/2) 2**-bits with m > 0, ln is off by -ln(1 - 1 / (2 m + 1))
-at most, which is less than 5/4 of the first order; at m = 0 it may be anything, but there that is
-more than 1, which times 8 cells or more decides nothing (`chi` looks itself). A root R of less than
-2**-18, whose derivative runs away, is a doubt. `Precision` has those sums rounded up generously.
+What is not known of u = (m + 1/2) 2**-bits moves ln u by -ln(1 - h / u) at most, which for m > 0 is
+less than 3/2 h / u downwards, and h / u upwards. R**2 moves by twice that; R by its change over
+R + R', so by 3/2 h / (u R) if it grows, where R + R' > 2 R, and by 2 h / (u R) if it shrinks, even
+to 0. At m = 0 a logarithm may be anything, but there 2 h / (u R) is more than 1/5, which times 8
+cells or more decides nothing (`chi` looks itself). `Precision` has those sums rounded up
+generously.
 """
 
 from functools import reduce
@@ -31,15 +33,16 @@ from numba.extending import intrinsic
 
 from fastnoise_kernels import lanes
 from fastnoise_kernels.elementary import above_inverse, logarithm, turned, unit
-from fastnoise_kernels.layout import SPARE_BITS, UNIFORM_BITS
+from fastnoise_kernels.jit import inner
+from fastnoise_kernels.layout import HALF_BITS, SPARE_BITS, UNIFORM_BITS
 
 ROUND = 2.0**-53
 FLAT = 4 * ROUND  # of rounding near 0
-SMALLEST = 2.0**-18  # root
 LEAST_CELLS = 8.0  # what a scale counts as, at least, where it is multiplied by something unknown
 LARGEST_NORMAL = 16.0  # no uniform of 52 bits makes one of more than 9
 SMALLEST_CUBE_ROOT = 2.0**-8  # of chi: below, its relative error is too large
 SPARE = np.uint64((1 << SPARE_BITS) - 1)
+HALF_WORD = (1 << HALF_BITS) - 1
 
 
 class Precision(NamedTuple):
@@ -47,8 +50,16 @@ class Precision(NamedTuple):
 
     bits: int
     place_bits: int  # of an angle, besides its quarter
-    unknown: float  # of ln u, times 1 / u; of its root R, times 1 / (u R)
-    relative: float  # of a radius times a cosine, and of all the rounding from there on
+
+    @property
+    def unknown(self):
+        """What ln u is off by, times 1 / u; and its root R, times 1 / (u R)."""
+        return 1.01 * 2.0**-self.bits
+
+    @property
+    def relative(self):
+        """What a radius times a cosine is off by, and for all the rounding from there on."""
+        return 1.6 * 2.0 ** -(self.place_bits + 1) + 12.8 * ROUND
 
     @property
     def least(self):
@@ -62,25 +73,27 @@ class Precision(NamedTuple):
         return turned(word, self.place_bits)
 
 
-SHORT = Precision(UNIFORM_BITS, UNIFORM_BITS - 2, 20 * ROUND, 128 * ROUND)
-LONG = Precision(52, 51, 1.25 * ROUND, 16 * ROUND)
+SHORT, LONG = Precision(UNIFORM_BITS, UNIFORM_BITS - 2), Precision(52, 51)
 
 
 def plane(word, precision, scale, least, most):
-    """Two dimensions: an angle, and a radius that is Gamma(2). And what both are off by."""
+    """Two dimensions: an angle, and a radius that is Gamma(2).
+
+    Factors of both coordinates, and what these are off by.
+    """
     cosine, sine = precision.turned(word(0))
     a, b = precision.uniform(word(1)), precision.uniform(word(2))
     radius = logarithm(a * b) * -scale
     inverses = above_inverse(a) + above_inverse(b) + 1.0
     unknown = inverses.times_plus(least * precision.unknown, FLAT)
     error = radius.times_plus(precision.relative, unknown)
-    return (radius * cosine, radius * sine), error.chosen(radius < most, 1.0)
+    return ((radius, cosine), (radius, sine)), error.chosen(radius < most, 1.0)
 
 
 def space(word, precision, scale, least, most):
     """Three dimensions: heights of a sphere are uniform (Archimedes); the radius is Gamma(3).
 
-    A height is off by twice a uniform, and so the root of 1 - z**2 by that over the root.
+    A height is off by 2 h, its square by 4 h, and so the root of 1 - z**2 by 4 h over the root.
     """
     z = precision.uniform(word(0)) * 2.0 - 1.0
     cosine, sine = precision.turned(word(1))
@@ -92,8 +105,8 @@ def space(word, precision, scale, least, most):
     unknown = inverses.times_plus(least * precision.unknown, FLAT)
     relative = above_inverse(root).times_plus(2 * precision.unknown, precision.relative)
     error = radius.times_plus(relative, unknown)
-    coordinates = across * cosine, across * sine, radius * z
-    return coordinates, error.chosen((radius < most) & ~(root < SMALLEST), 1.0)
+    coordinates = (across, cosine), (across, sine), (radius, z)
+    return coordinates, error.chosen(radius < most, 1.0)
 
 
 def normals(size, angle, precision):
@@ -107,32 +120,50 @@ def normals(size, angle, precision):
     return (radius * cosine, radius * sine), radius, above_inverse(u * radius)
 
 
-def chi(word, precision, shape, spread):
+def chi(word, precision, sizes):
     """A chi variable of 2 * shape + 2/3 degrees, and its relative error; misfits; and doubts.
 
     Marsaglia & Tsang's Gamma(shape + 1/3): shape * (1 + spread x)**3, spread = 1 / sqrt(9 shape),
     which fits where ln u < x**2 / 2 + shape - cube * shape + ln(cube) * shape. The root of the cube
     is off by spread times the error of x, and for rounding by 4 units of itself and 3 more, that of
-    spread among them: by `part` of itself. The cube and its logarithm are off by 3 `part`, times
-    shape, and all else by some units of the largest term.
+    spread among them: by `part` of itself. For what all that is off by, see `chi_sizes`.
     """
+    shape, spread, rounded, moved, largest = sizes
     (x, _), radius, inverse = normals(word(0), word(1), precision)
     root = x * spread + 1.0
     cube = root * root * root
-    log_cube = logarithm(cube.size())
-    limit = x * x * 0.5 + shape - cube * shape + log_cube * shape
+    limit = x * x * 0.5 + shape - cube * shape + logarithm(cube.size()) * shape
     u = precision.uniform(word(2))
     drawn = logarithm(u)
     error = radius * precision.relative + inverse * precision.unknown
-    part = (error * spread + (root.size() + 1.0) * (4 * ROUND)) * above_inverse(root.size())
-    largest = (cube.size() + 1.0 + log_cube.size()) * shape + x * x - drawn
-    wrong = x.size() * error + largest * (16 * ROUND) + (cube.size() + 1.0) * shape * 4.0 * part
-    margin = wrong * 2.0 + above_inverse(u) * precision.unknown
-    doubts = (radius < SMALLEST) | (root.size() < SMALLEST_CUBE_ROOT)
+    part = error.times_plus(spread, rounded) * above_inverse(root.size())
+    margin = above_inverse(u).times_plus(precision.unknown, part.times_plus(moved, largest))
+    doubts = root.size() < SMALLEST_CUBE_ROOT
     doubts |= (precision.uniform(word(0)) < precision.least) | (u < precision.least)
     doubts |= ~((limit - drawn).size() > margin)
     fits = (drawn < limit) & (root > 0.0)
     return (cube * shape * 2.0).root(), part * 1.6 + 5 * ROUND, ~(fits | doubts), doubts
+
+
+@inner
+def chi_sizes(shape, spread):
+    """What `chi` is told of a law: shape, spread; of its root, what rounding adds; of its limit:
+    how much more it is off by than `part` of the root, and what rounding adds.
+
+    With |x| < 9 and so |root| < most: x**2 / 2 is off by 9 times the error of x, which is at most
+    most / spread * part; the cube and its logarithm by 3 `part` each, times shape, and all else by
+    some units of the largest terms, where |ln cube| < 18 and |ln u| < 37. All of it twice.
+    """
+    most = 1.0 + 9.0 * spread
+    cube = most * most * most
+    moved = 18.0 * most / spread + 8.0 * (cube + 1.0) * shape
+    return (
+        shape,
+        spread,
+        4 * ROUND * (most + 1.0),
+        moved,
+        32 * ROUND * ((cube + 19.0) * shape + 118.0),
+    )
 
 
 def unpacked(builder, floats, count):
@@ -167,23 +198,23 @@ class Group:
         if self.wide:
             at = self.builder.add(self.wide_at, ir.Constant(lanes.I64, lanes.LANES * (i // 2)))
             shared = lanes.load(self.builder, self.data, at, lanes.LANES_32).widened()
-            upper = shared if i % 2 else shared << SPARE_BITS
-            bits = (word & int(SPARE)) | (upper & int(SPARE) << SPARE_BITS)
+            upper = (shared >> HALF_BITS if i % 2 else shared & HALF_WORD) << SPARE_BITS
+            bits = (word & int(SPARE)) | upper
         return ((bits & self.mask) | 0x433 << 52).as_floats() - 2.0**52
 
     def store(self, drawn, first, columns, to):
         """The integers of coordinates, the first of which has word `first`; a mask of doubts.
 
-        A coordinate less its error is in some cell; it is sure to be there if there is room for
-        the error twice.
+        A coordinate, the product of two factors, less its error is in some cell; it is sure to be
+        there if there is room for the error twice.
         """
         coordinates, error = drawn
         less, most, unsure = self.half - error, error.times_plus(-2.0, 1.0), []
-        for i, value in enumerate(coordinates):
-            least = value + less
+        for i, (one, other) in enumerate(coordinates):
+            least = one.times_plus(other, less)
             cell = least.floor()
             sure = least - cell < most  # not where anything is NaN
-            place = self.place(i, self.word(first + i)).chosen(sure, float("nan"))
+            place = self.place(i, self.word(first + i))
             at = self.builder.add(to, ir.Constant(lanes.I64, lanes.LANES * i))
             lanes.store(cell.times_plus(self.size, place), columns, at)
             unsure.append(~sure)
@@ -222,8 +253,7 @@ def normals_intrinsic(wide, precision):
             radii, off, unknown = (lanes.load_floats(builder, data(4), 16 * i) for i in range(3))
             pair, radius, inverse = normals(group.word(0), group.word(1), precision)
             error = radius.times_plus(off, inverse.times_plus(unknown, FLAT))
-            error = error.chosen(~(radius < SMALLEST), 1.0)
-            return group.store(([x * radii for x in pair], error), 0, data(5), arguments[6])
+            return group.store(([(x, radii) for x in pair], error), 0, data(5), arguments[6])
 
         integer = types.int64
         return types.uint32(words, integer, integer, cell, radii, columns, integer), codegen
@@ -244,9 +274,9 @@ def radii_intrinsic(precision):
                 place = builder.add(arguments[1], ir.Constant(lanes.I64, 2 * lanes.LANES * i))
                 return lanes.load_word(builder, data(0), place)
 
-            shape, spread = unpacked(builder, arguments[2], 2)
+            chi_of = unpacked(builder, arguments[2], 5)
             scale, _, most = unpacked(builder, arguments[3], 3)
-            drawn, off, misfits, doubts = chi(word, precision, shape, spread)
+            drawn, off, misfits, doubts = chi(word, precision, chi_of)
             radius = drawn * scale
             radius = radius.chosen((radius * LARGEST_NORMAL < most) & ~doubts, float("nan"))
             relative = off + precision.relative

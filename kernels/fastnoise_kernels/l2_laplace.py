@@ -10,7 +10,7 @@ with as many bits as it takes (`l2_reader.L2Reader`, the definition).
 import numpy as np
 from numba import carray
 
-from fastnoise_kernels.chacha import BATCH, extra_blocks, refining_word
+from fastnoise_kernels.chacha import BATCH, extra_blocks, refining_words
 from fastnoise_kernels.filler import vector_filler
 from fastnoise_kernels.jit import inner
 from fastnoise_kernels.l2_lanes import (
@@ -18,6 +18,7 @@ from fastnoise_kernels.l2_lanes import (
     LONG,
     SHORT,
     SPARE,
+    chi_sizes,
     high_coins,
     normals_intrinsic,
     plane,
@@ -29,6 +30,7 @@ from fastnoise_kernels.layout import (
     COIN_INDEX,
     DIM,
     FINE_BITS,
+    HALF_BITS,
     KEPT_BELOW,
     PLANE,
     RADIUS_WORDS,
@@ -45,6 +47,7 @@ from fastnoise_kernels.memory import float_of_bits
 from fastnoise_kernels.vectors import marked_row, put_in_order, scratch_size, tile_words
 
 MOST_NOISE = 2.0**52  # what is larger is left to the Python layer
+HALF_WORD = np.uint64((1 << HALF_BITS) - 1)
 NEXT = np.uint64(UNIFORM_BITS)  # the leading bits of a refining word take the place of spare ones
 
 
@@ -69,11 +72,6 @@ def radius_sizes(law):
 
 
 @inner
-def chi_sizes(law):
-    return law_float(law, SHAPE), law_float(law, SHAPE + 1)
-
-
-@inner
 def draw_again(key, row, chi_of, sizes, lane, radii):
     """The radius of a row whose first chi did not fit: that of the first extra block that does."""
     words, some = np.empty(BATCH, np.uint32), np.empty(48)
@@ -90,23 +88,28 @@ def draw_again(key, row, chi_of, sizes, lane, radii):
 
 
 @inner
-def longer_word(key, row, words, at, index, longer, to):
-    """Word `index` of a row, at words[at], with its next bits in place of spare ones; in lane 0."""
-    following = np.uint32(refining_word(key, row, index) >> NEXT)
-    longer[to] = (words[at] & ~np.uint32(SPARE)) | following
-    longer[to + 16] = words[at + 16]
+def longer_words(key, row, words, start, lane, numbers, longer):
+    """Some words of a row, their next bits in place of spare ones, in lane 0."""
+    following = refining_words(key, row, numbers)
+    for i in range(len(numbers)):
+        at = start + 32 * numbers[i] + lane
+        longer[32 * i] = (words[at] & ~np.uint32(SPARE)) | np.uint32(following[i] >> NEXT)
+        longer[32 * i + 16] = words[at + 16]
 
 
 @inner
-def settle(columns, lane, i, again, j, words, at, wide_at, mask):
-    """Coordinate i from what a second look says of its cell, and its place as before."""
-    if columns[16 * i + lane] == columns[16 * i + lane] or again[16 * j] != again[16 * j]:
-        return
+def place_of(i, lane, words, at, wide_at, mask):
+    """That in its cell of coordinate i, of a row whose words are known; as `l2_lanes` has it."""
     place = np.uint64(words[at + lane]) & SPARE
     if mask > SPARE:
-        shared = np.uint64(words[wide_at + 16 * (i // 2) + lane]) >> np.uint64(SPARE_BITS * (i % 2))
-        place |= (shared & SPARE) << np.uint64(SPARE_BITS)
-    columns[16 * i + lane] = again[16 * j] + np.float64(place & mask)
+        shared = np.uint64(words[wide_at + 16 * (i // 2) + lane]) >> np.uint64(HALF_BITS * (i % 2))
+        place |= (shared & HALF_WORD) << np.uint64(SPARE_BITS)
+    return np.float64(place & mask)
+
+
+@inner
+def doubt(columns, lane, first, count):
+    columns[16 * first + lane : 16 * (first + count) + lane : 16] = np.nan
 
 
 def _vector_groups(vectors, dim, wide):
@@ -118,12 +121,13 @@ def _vector_groups(vectors, dim, wide):
     @inner
     def look_again(key, row, words, start, lane, cell, sizes, columns):
         longer, again = np.zeros(32 * count, np.uint32), np.empty(16 * dim)
-        for i in range(count):
-            longer_word(key, row, words, start + 32 * i + lane, i, longer, 32 * i)
-        sixteen_longer(longer, 0, 0, (cell[0], cell[1], np.uint64(0)), sizes, again)
+        longer_words(key, row, words, start, lane, np.arange(count), longer)
+        left = sixteen_longer(longer, 0, 0, (cell[0], cell[1], np.uint64(0)), sizes, again)
         for i in range(dim):
             at, wide_at = start + 32 * (before + i), start + 32 * count
-            settle(columns, lane, i, again, i, words, at, wide_at, cell[2])
+            place = place_of(i, lane, words, at, wide_at, cell[2])
+            columns[16 * i + lane] = again[16 * i] + place
+        return left & np.uint32(1) > 0
 
     @inner
     def fill_groups(key, law, first, ids, lead, n, words, cell, sizes, rest, noise):
@@ -133,9 +137,9 @@ def _vector_groups(vectors, dim, wide):
             doubts = sixteen_vectors(words, start, start + 32 * count, cell, sizes, columns)
             for at in range(16 * group, 16 * group + 16 if doubts else 0):
                 row = marked_row(doubts, at, first, ids, lead, n)
-                if row >= 0:
-                    look_again(key, row, words, start, at % 16, cell, sizes, columns)
-                    left |= has_doubts(columns, at % 16, dim)
+                if row >= 0 and look_again(key, row, words, start, at % 16, cell, sizes, columns):
+                    doubt(columns, at % 16, 0, dim)
+                    left = True
             put_in_order(columns, dim, noise, 16 * dim * group)
         return left
 
@@ -143,17 +147,19 @@ def _vector_groups(vectors, dim, wide):
 
 
 def _normal_columns(wide):
-    """What fills a group in four dimensions or more, radii known; a mask of doubts comes back."""
+    """What fills a group in four dimensions or more, radii known, and tells of doubts by pair."""
     two_columns = normals_intrinsic(wide, SHORT)
 
     @inner
-    def fill_columns(words, start, dim, cell, radii, columns):
-        doubts = np.uint32(0)
+    def fill_columns(words, start, dim, cell, radii, columns, doubts):
+        some = np.uint32(0)
         wide_at = start + 32 * (RADIUS_WORDS + dim + dim % 2)
         for i in range(0, dim, 2):
             at = start + 32 * (RADIUS_WORDS + i)
-            doubts |= two_columns(words, at, wide_at + 8 * i, cell, radii, columns, 16 * i)
-        return doubts
+            unsure = two_columns(words, at, wide_at + 8 * i, cell, radii, columns, 16 * i)
+            doubts[i // 2] = unsure
+            some |= unsure
+        return some
 
     return fill_columns
 
@@ -166,39 +172,29 @@ two_longer_columns = normals_intrinsic(False, LONG)
 
 
 @inner
-def has_doubts(columns, lane, dim):
-    some = False
-    for i in range(dim):
-        some |= columns[16 * i + lane] != columns[16 * i + lane]
-    return some
-
-
-@inner
-def look_again(key, row, words, start, lane, dim, cell, sizes, chi_of, columns):
-    """Decide what longer words can decide, of a row whose own radius fits."""
-    longer, again, radii = np.zeros(96, np.uint32), np.empty(32), np.empty(48)
-    for i in range(RADIUS_WORDS):
-        longer_word(key, row, words, start + 32 * i + lane, i, longer, 32 * i)
-    if sixteen_longer_radii(longer, 0, chi_of, sizes, radii) & np.uint32(1):
-        return
-    wide_at = start + 32 * (RADIUS_WORDS + dim + dim % 2)
-    for first in range(0, dim, 2):
-        if has_doubts(columns[16 * first :], lane, min(2, dim - first)):
-            at = start + 32 * (RADIUS_WORDS + first)
-            for i in range(2):
-                index = RADIUS_WORDS + first + i
-                longer_word(key, row, words, at + 32 * i + lane, index, longer, 32 * i)
-            two_longer_columns(longer, 0, 0, (cell[0], cell[1], np.uint64(0)), radii, again, 0)
-            for i in range(min(2, dim - first)):
-                here = at + 32 * i
-                settle(columns, lane, first + i, again, i, words, here, wide_at, cell[2])
+def look_again(key, row, words, start, lane, pair, dim, cell, sizes, chi_of, columns):
+    """A pair of coordinates of a row whose own radius fits, from longer words; whether in doubt."""
+    longer, again, radii = np.zeros(160, np.uint32), np.empty(32), np.empty(48)
+    numbers = np.arange(RADIUS_WORDS + 2)
+    numbers[RADIUS_WORDS:] += pair
+    longer_words(key, row, words, start, lane, numbers, longer)
+    left = sixteen_longer_radii(longer, 0, chi_of, sizes, radii)
+    plain = cell[0], cell[1], np.uint64(0)
+    left |= two_longer_columns(longer, 32 * RADIUS_WORDS, 0, plain, radii, again, 0)
+    at, wide_at = start + 32 * RADIUS_WORDS, start + 32 * (RADIUS_WORDS + dim + dim % 2)
+    for i in range(2):
+        place = place_of(pair + i, lane, words, at + 32 * (pair + i), wide_at, cell[2])
+        columns[16 * (pair + i) + lane] = again[16 * i] + place
+    return left & np.uint32(1) > 0
 
 
 @inner
 def normal_groups(key, law, first, ids, lead, n, words, cell, sizes, rest, noise):
     """What fills all groups in four dimensions or more; whether doubts are left."""
-    dim, width, chi_of = np.int64(law[DIM]), np.int64(law[WIDTH]), chi_sizes(law)
-    radii, columns, left = rest[:48], rest[48:], False
+    dim, width = np.int64(law[DIM]), np.int64(law[WIDTH])
+    chi_of = chi_sizes(law_float(law, SHAPE), law_float(law, SHAPE + 1))
+    radii, columns, doubts = rest[:48], rest[48:], np.empty(dim // 2 + 1, np.uint32)
+    left = False
     for group in range((lead + n + 15) // 16):
         start = 16 * width * group
         misfits = sixteen_radii(words, start, chi_of, sizes, radii)
@@ -207,15 +203,21 @@ def normal_groups(key, law, first, ids, lead, n, words, cell, sizes, rest, noise
             if row >= 0:
                 draw_again(key, row, chi_of, sizes, at % 16, radii)
         if cell[2] > SPARE:
-            doubts = wide_normal_columns(words, start, dim, cell, radii, columns)
+            some = wide_normal_columns(words, start, dim, cell, radii, columns, doubts)
         else:
-            doubts = normal_columns(words, start, dim, cell, radii, columns)
-        for at in range(16 * group, 16 * group + 16 if doubts else 0):
-            row = marked_row(doubts, at, first, ids, lead, n)
-            if row >= 0:
-                if misfits >> np.uint32(at % 16) & np.uint32(1) == 0:
-                    look_again(key, row, words, start, at % 16, dim, cell, sizes, chi_of, columns)
-                left |= has_doubts(columns, at % 16, dim)
+            some = normal_columns(words, start, dim, cell, radii, columns, doubts)
+        for pair in range(0, dim if some else 0, 2):
+            unsure = doubts[pair // 2]
+            for at in range(16 * group, 16 * group + 16 if unsure else 0):
+                row, lane = marked_row(unsure, at, first, ids, lead, n), at % 16
+                if row >= 0 and (
+                    misfits >> np.uint32(lane) & np.uint32(1)
+                    or look_again(
+                        key, row, words, start, lane, pair, dim, cell, sizes, chi_of, columns
+                    )
+                ):
+                    doubt(columns, lane, pair, 2)
+                    left = True
         put_in_order(columns, dim, noise, 16 * dim * group)
     return left
 
@@ -224,7 +226,7 @@ def normal_groups(key, law, first, ids, lead, n, words, cell, sizes, rest, noise
 def look_at_coins(key, law, first, ids, lead, n, words, noise):
     """Doubt whole rows whose places might not be kept; whether there are any."""
     dim, width, some = np.int64(law[DIM]), np.int64(law[WIDTH]), False
-    high, low = law[KEPT_BELOW], law[KEPT_BELOW + 1]
+    high, low, coin = law[KEPT_BELOW], law[KEPT_BELOW + 1], np.array([COIN_INDEX])
     for group in range((lead + n + 15) // 16):
         start = 16 * width * group
         coins = high_coins(words, start, high)
@@ -233,7 +235,7 @@ def look_at_coins(key, law, first, ids, lead, n, words, noise):
             if row < 0:
                 continue
             equal = np.uint64(words[start + at % 16]) & SPARE == high
-            if not equal or refining_word(key, row, COIN_INDEX) >= low:
+            if not equal or refining_words(key, row, coin)[0] >= low:
                 noise[at * dim : (at + 1) * dim] = np.nan
                 some = True
     return some

@@ -76,11 +76,12 @@ VECTOR_HEADER: Final = TABLES + TABLE * (MOST_COINS + 1)
 # l2 noise is rounded to cells of 2**FINE_BITS grid steps; the place in the cell is drawn uniformly
 # and kept with a chance that falls along the radius. A word gives its first UNIFORM_BITS to a
 # uniform number and its SPARE_BITS to the place of a coordinate, to which half of a 32-bit word,
-# shared with the next one, adds SPARE_BITS more where FINE_BITS ask for them. The spare bits of the
+# shared with the next one, adds HALF_BITS more where FINE_BITS ask for them. The spare bits of the
 # first word are a coin, which is made longer where it matters: a coin of SPARE_BITS + 64 that is
 # below KEPT_BELOW, SPARE_BITS in one word and 64 in the next, keeps its place whatever it is.
-UNIFORM_BITS: Final = 48
+UNIFORM_BITS: Final = 42  # with 40, second looks cost 10% at 128 dimensions; with 44, places do
 SPARE_BITS: Final = 64 - UNIFORM_BITS
+HALF_BITS: Final = 16
 PLANE: Final = 2  # dimensions
 SPACE: Final = 3
 RADIUS_WORDS: Final = 3  # of a row of four dimensions or more
