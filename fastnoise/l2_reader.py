@@ -1,6 +1,6 @@
 """The l2 Laplace law by definition: real numbers, to as many bits as a decision takes.
 
-A row is a function of uniform numbers whose binary digits have no end. The first 42 of each stand
+A row is a function of uniform numbers whose binary digits have no end. The first 38 of each stand
 in a word of the row; more come from a block of its own, when they are needed (`layout`). Everything
 is computed in intervals: a cell, or whether a radius fits, is known once an interval leaves no
 choice, and asked again with twice the bits until then. So what is drawn is the ideal law, exactly:

@@ -39,8 +39,8 @@ from fastnoise.vector_reader import l1_points
 
 NOISE_BITS = 50  # noise of many sensitivities stays below 2**53, where floats have no gaps
 FLOAT_BITS = 53
-CELL_BITS = 22
-FEWEST_FINE_BITS = 2  # fewer are not worth their coin
+CELL_BITS = 16
+FEWEST_FINE_BITS = 6  # of coins that matter, one in 2**fine is left to the reader
 TEXTBOOK_BITS = 10  # how much finer the noise of grid=None is, at least where it fits
 
 
@@ -109,9 +109,9 @@ def _l2_law(dim: int, scale: float) -> Law:
 def fine_bits(dim: int, scale: float) -> int:
     """How many grid steps a cell has, as a power of two.
 
-    Noise of n cells is too near to the edge of one about once in 2**46 / n coordinates, after a
-    second look, which takes the reader 0.2 ms, and has a place that may not be kept once in n / dim
-    rows, which takes it 0.005 ms a coordinate: the best n is about 2**22 * sqrt(dim).
+    Noise of n cells is too near to the edge of one about once in 2**35 / n coordinates, which is
+    half a microsecond for a second look, and has a place that may not be kept once in n / dim rows,
+    another one, and more for many coordinates: the best n is about 2**16 * sqrt(dim).
     """
     cells = CELL_BITS + (dim.bit_length() - 1) // 2
     fine = frexp(scale * _typical_radius(dim))[1] - cells

@@ -10,7 +10,7 @@ import mpmath
 import numpy as np
 import pytest
 from conftest import KEY
-from fastnoise_kernels import l2_lanes, l2_laplace, layout
+from fastnoise_kernels import l2_lanes, l2_laplace, l2_places, layout
 from scipy.stats import chi2
 
 import fastnoise as fn
@@ -128,15 +128,15 @@ def test_errors__that_are_bounded_too_low_are_seen(dim, monkeypatch):
     assert (noise[~unknown] != exact[~unknown]).any()
 
 
-def kernel_with(*changes: tuple[str, str], monkeypatch):
-    """The module of the kernel, with some text of the one with the arithmetic changed."""
-    source = Path(l2_lanes.__file__).read_text()
+def kernel_with(*changes: tuple[str, str], monkeypatch, module=l2_lanes):
+    """The module of the kernel, with some text of one that it imports changed."""
+    source = Path(module.__file__).read_text()
     for old, new in changes:
         assert source.count(old) == 1
         source = source.replace(old, new)
     with monkeypatch.context() as patch:
         patch.setattr("fastnoise_kernels.filler.kernel_cache", lambda function: _no_cache())
-        changed = _module("fastnoise_kernels.l2_lanes", source, l2_lanes.__file__)
+        changed = _module(module.__name__, source, module.__file__)
         patch.setitem(sys.modules, changed.__name__, changed)
         kernel = _module("changed_l2", Path(l2_laplace.__file__).read_text(), l2_laplace.__file__)
         assert kernel.fill_l2_laplace.address
@@ -221,7 +221,7 @@ def testcompiled_blockss__are_plain_ones():
 
 
 @pytest.mark.parametrize("dim", [2, 3, 4, 7])
-@pytest.mark.parametrize("fine", [1, 5, 22, 23, 30])
+@pytest.mark.parametrize("fine", [1, 5, 26, 27, 30])
 def test_places__are_the_readers(dim, fine, monkeypatch):
     """Spare bits, and halves of words that coordinates share; in order and by ids."""
     release = l2_law(dim, 2.0 ** (fine + 15), fine, monkeypatch)
@@ -246,6 +246,40 @@ def test_undecided__are_perturbed_as_the_reader_says(dim, monkeypatch):
     assert 0 < unknown.sum() < count
     expected = np.floor(data + 0.5) + exact.reshape(-1)[lead:-1]
     np.testing.assert_array_equal(out, expected)
+
+
+@pytest.mark.parametrize("dim", [2, 3, 5, 40])
+def test_coins__are_decided_as_the_reader_does(dim, monkeypatch):
+    """Steep cells of many steps: kernels draw many places again, and leave next to none."""
+    release = l2_law(dim, 2.0**14 * dim**0.5, 13, monkeypatch)
+    reader, count = L2Reader(release.law, compiled_blocks), 160
+    exact = np.array([reader.noise(KEY, row) for row in range(count)], np.float64)
+    noise = vector_noise(release, KEY, Rows(0), count)
+    known = ~np.isnan(noise)
+    assert known.mean() > 0.98
+    np.testing.assert_array_equal(noise[known], exact[known])
+    monkeypatch.setattr(L2Reader, "_kept", lambda self, *arguments: True)
+    first = np.array([reader.noise(KEY, row) for row in range(count)], np.float64)
+    assert 0.1 < (first != exact).any(axis=1).mean() < 0.6
+
+
+def test_coins__that_are_decided_too_soon_are_seen(monkeypatch):
+    """The same on cells of four steps, and a kernel that knows no margin."""
+    release = l2_law(5, 16.0, 2, monkeypatch)
+    bold = kernel_with(
+        ("error = margin(len(noise), size, scale)", "error = 0.0"),
+        monkeypatch=monkeypatch,
+        module=l2_places,
+    )
+    reader, count = L2Reader(release.law, compiled_blocks), 600
+    exact = np.array([reader.noise(KEY, row) for row in range(count)], np.float64)
+    careful = vector_noise(release, KEY, Rows(0), count)
+    known = ~np.isnan(careful)
+    np.testing.assert_array_equal(careful[known], exact[known])
+    with monkeypatch.context() as patch:
+        patch.setattr("fastnoise.engine._filler", lambda name: bold.fill_l2_laplace.address)
+        noise = vector_noise(release, KEY, Rows(0), count)
+    assert 0 < (noise != exact).any(axis=1).mean() < 0.5
 
 
 def test_undecided__one_coordinate_or_the_whole_row(monkeypatch):

@@ -85,7 +85,7 @@ class L2Laplace(IdealL2Laplace, _Vectors):
     at most 65,536.
 
     What is released is the rounding of such a vector of real numbers to the grid, exactly: a kernel
-    decides what floats with proved errors can decide, and the rest, a coordinate in a million, is
+    decides what floats with proved errors can decide, and the rest, a few in ten million, is
     computed with as many bits as it takes. Cells of the grid are translates of each other, so the
     ratio of their probabilities is at most that of densities, and delta is 0.
 

@@ -5,14 +5,14 @@ direction. More: normal coordinates times an independent chi of d + 1 degrees, w
 law (spec 2.3); chi by rejection (Marsaglia & Tsang 2000).
 
 Errors are in units of ROUND = 2**-53, what rounding to nearest adds at most, relatively; first
-those of the pieces (`tests/test_elementary.py` proves or measures them), u a uniform of 42 bits,
-and of 52 in brackets; h is half of its part, 2**-43 or 1024 units [2**-53, 1]:
+those of the pieces (`tests/test_elementary.py` proves or measures them), u a uniform of 38 or 52
+bits and h half of its part, 2**-39 or 2**-53; a the same of an angle in quarters, 2**-37 or 2**-52:
 
-    u           h           absolute
-    ln u        5 |ln u|    the function's own; and 3/2 h / u for what is not known of u
-    cos, sin  6437   [6]    absolute: 6434 = 2**-41 pi/2 [3.2] for what is not known of the angle
-    R = sqrt(-2 ln u)       4 R, and 2 h / (u R)
-    a normal number         6443 R [12 R], and 2 h / (u R)
+    u                   h             absolute
+    ln u                5 |ln u|      the function's own; and 3/2 h / u for what is not known of u
+    cos, sin            2.4           absolute; and pi/2 a for what is not known of the angle
+    R = sqrt(-2 ln u)   4 R           and 2 h / (u R)
+    a normal number     8.8 R         and pi/2 a R, and 2 h / (u R)
 
 What is not known of u = (m + 1/2) 2**-bits moves ln u by -ln(1 - h / u) at most, which for m > 0 is
 less than 3/2 h / u downwards, and h / u upwards. R**2 moves by twice that; R by its change over
@@ -23,7 +23,6 @@ generously.
 """
 
 from functools import reduce
-from operator import or_
 from typing import NamedTuple
 
 import numpy as np
@@ -203,7 +202,9 @@ class Group:
         return ((bits & self.mask) | 0x433 << 52).as_floats() - 2.0**52
 
     def store(self, drawn, first, columns, to):
-        """The integers of coordinates, the first of which has word `first`; a mask of doubts.
+        """The integers of coordinates, the first of which has word `first`; masks of doubts.
+
+        That of coordinate i is in bits 16 i .. 16 i + 15.
 
         A coordinate, the product of two factors, less its error is in some cell; it is sure to be
         there if there is room for the error twice.
@@ -217,12 +218,13 @@ class Group:
             place = self.place(i, self.word(first + i))
             at = self.builder.add(to, ir.Constant(lanes.I64, lanes.LANES * i))
             lanes.store(cell.times_plus(self.size, place), columns, at)
-            unsure.append(~sure)
-        return reduce(or_, unsure).bits()
+            mask = self.builder.zext((~sure).bits(), lanes.I64)
+            unsure.append(self.builder.shl(mask, ir.Constant(lanes.I64, lanes.LANES * i)))
+        return reduce(self.builder.or_, unsure)
 
 
 def vectors_intrinsic(vectors, first, wide, precision):
-    """Sixteen vectors of two or three dimensions, and a mask of doubts."""
+    """Sixteen vectors of two or three dimensions, and masks of doubts (`Group.store`)."""
 
     @intrinsic
     def sixteen_vectors(typing, words, at, wide_at, cell, sizes, columns):
@@ -235,13 +237,13 @@ def vectors_intrinsic(vectors, first, wide, precision):
             return group.store(drawn, first, data(5), ir.Constant(lanes.I64, 0))
 
         integer = types.int64
-        return types.uint32(words, integer, integer, cell, sizes, columns), codegen
+        return types.uint64(words, integer, integer, cell, sizes, columns), codegen
 
     return sixteen_vectors
 
 
 def normals_intrinsic(wide, precision):
-    """Two coordinates of sixteen rows, normal numbers times the radii; and a mask of doubts."""
+    """Two coordinates of sixteen rows, normal numbers times the radii; masks of doubts."""
 
     @intrinsic
     def two_columns(typing, words, at, wide_at, cell, radii, columns, to):
@@ -256,7 +258,7 @@ def normals_intrinsic(wide, precision):
             return group.store(([(x, radii) for x in pair], error), 0, data(5), arguments[6])
 
         integer = types.int64
-        return types.uint32(words, integer, integer, cell, radii, columns, integer), codegen
+        return types.uint64(words, integer, integer, cell, radii, columns, integer), codegen
 
     return two_columns
 

@@ -19,41 +19,31 @@ from fastnoise_kernels.l2_lanes import (
     SHORT,
     SPARE,
     chi_sizes,
-    high_coins,
     normals_intrinsic,
     plane,
     radii_intrinsic,
     space,
     vectors_intrinsic,
 )
+from fastnoise_kernels.l2_places import law_float, look_at_coins, place_of
 from fastnoise_kernels.layout import (
-    COIN_INDEX,
     DIM,
     FINE_BITS,
-    HALF_BITS,
-    KEPT_BELOW,
     PLANE,
     RADIUS_WORDS,
+    REFINED_DRAW,
     SCALE,
     SHAPE,
     SPACE,
-    SPARE_BITS,
     UNIFORM_BITS,
     WIDTH,
     l2_words,
     words_before,
 )
-from fastnoise_kernels.memory import float_of_bits
 from fastnoise_kernels.vectors import marked_row, put_in_order, scratch_size, tile_words
 
 MOST_NOISE = 2.0**52  # what is larger is left to the Python layer
-HALF_WORD = np.uint64((1 << HALF_BITS) - 1)
 NEXT = np.uint64(UNIFORM_BITS)  # the leading bits of a refining word take the place of spare ones
-
-
-@inner
-def law_float(law, at):
-    return float_of_bits(np.int64(law[at]))
 
 
 @inner
@@ -73,7 +63,7 @@ def radius_sizes(law):
 
 @inner
 def draw_again(key, row, chi_of, sizes, lane, radii):
-    """The radius of a row whose first chi did not fit: that of the first extra block that does."""
+    """The radius of a row whose first chi did not fit; which draw it is, 1 being the next."""
     words, some = np.empty(BATCH, np.uint32), np.empty(48)
     start = 0
     while True:
@@ -83,33 +73,34 @@ def draw_again(key, row, chi_of, sizes, lane, radii):
             if misfits >> np.uint32(i) & np.uint32(1) == 0:
                 for part in range(0, 48, 16):
                     radii[part + lane] = some[part + i]
-                return
+                return start + i + 1
         start += 16
 
 
 @inner
-def longer_words(key, row, words, start, lane, numbers, longer):
-    """Some words of a row, their next bits in place of spare ones, in lane 0."""
+def longer_words(key, row, words, at, numbers, longer):
+    """Words of a row, at words[at] and so on, their next bits in place of spare ones, in lane 0.
+
+    numbers: their indices as uniform numbers.
+    """
     following = refining_words(key, row, numbers)
     for i in range(len(numbers)):
-        at = start + 32 * numbers[i] + lane
-        longer[32 * i] = (words[at] & ~np.uint32(SPARE)) | np.uint32(following[i] >> NEXT)
-        longer[32 * i + 16] = words[at + 16]
+        low = words[at + 32 * i] & ~np.uint32(SPARE)
+        longer[32 * i] = low | np.uint32(following[i] >> NEXT)
+        longer[32 * i + 16] = words[at + 32 * i + 16]
 
 
 @inner
-def place_of(i, lane, words, at, wide_at, mask):
-    """That in its cell of coordinate i, of a row whose words are known; as `l2_lanes` has it."""
-    place = np.uint64(words[at + lane]) & SPARE
-    if mask > SPARE:
-        shared = np.uint64(words[wide_at + 16 * (i // 2) + lane]) >> np.uint64(HALF_BITS * (i % 2))
-        place |= (shared & HALF_WORD) << np.uint64(SPARE_BITS)
-    return np.float64(place & mask)
+def rows_in(doubts):
+    """A mask of rows, of masks for up to four coordinates."""
+    halves = doubts | doubts >> np.uint64(32)
+    return np.uint32((halves | halves >> np.uint64(16)) & np.uint64(0xFFFF))
 
 
 @inner
-def doubt(columns, lane, first, count):
-    columns[16 * first + lane : 16 * (first + count) + lane : 16] = np.nan
+def in_doubt(doubts, i):
+    """Whether coordinate i of the first row is."""
+    return doubts >> np.uint64(16 * i) & np.uint64(1) > 0
 
 
 def _vector_groups(vectors, dim, wide):
@@ -121,25 +112,25 @@ def _vector_groups(vectors, dim, wide):
     @inner
     def look_again(key, row, words, start, lane, cell, sizes, columns):
         longer, again = np.zeros(32 * count, np.uint32), np.empty(16 * dim)
-        longer_words(key, row, words, start, lane, np.arange(count), longer)
+        longer_words(key, row, words, start + lane, np.arange(count), longer)
         left = sixteen_longer(longer, 0, 0, (cell[0], cell[1], np.uint64(0)), sizes, again)
         for i in range(dim):
             at, wide_at = start + 32 * (before + i), start + 32 * count
             place = place_of(i, lane, words, at, wide_at, cell[2])
-            columns[16 * i + lane] = again[16 * i] + place
-        return left & np.uint32(1) > 0
+            columns[16 * i + lane] = np.nan if in_doubt(left, i) else again[16 * i] + place
+        return rows_in(left) & np.uint32(1) > 0
 
     @inner
     def fill_groups(key, law, first, ids, lead, n, words, cell, sizes, rest, noise):
         width, columns, left = np.int64(law[WIDTH]), rest[48:], False
         for group in range((lead + n + 15) // 16):
             start = 16 * width * group
-            doubts = sixteen_vectors(words, start, start + 32 * count, cell, sizes, columns)
+            unsure = sixteen_vectors(words, start, start + 32 * count, cell, sizes, columns)
+            doubts = rows_in(unsure)
             for at in range(16 * group, 16 * group + 16 if doubts else 0):
                 row = marked_row(doubts, at, first, ids, lead, n)
-                if row >= 0 and look_again(key, row, words, start, at % 16, cell, sizes, columns):
-                    doubt(columns, at % 16, 0, dim)
-                    left = True
+                if row >= 0:
+                    left |= look_again(key, row, words, start, at % 16, cell, sizes, columns)
             put_in_order(columns, dim, noise, 16 * dim * group)
         return left
 
@@ -157,8 +148,8 @@ def _normal_columns(wide):
         for i in range(0, dim, 2):
             at = start + 32 * (RADIUS_WORDS + i)
             unsure = two_columns(words, at, wide_at + 8 * i, cell, radii, columns, 16 * i)
-            doubts[i // 2] = unsure
-            some |= unsure
+            doubts[i // 2] = rows_in(unsure)
+            some |= doubts[i // 2]
         return some
 
     return fill_columns
@@ -172,20 +163,33 @@ two_longer_columns = normals_intrinsic(False, LONG)
 
 
 @inner
-def look_again(key, row, words, start, lane, pair, dim, cell, sizes, chi_of, columns):
-    """A pair of coordinates of a row whose own radius fits, from longer words; whether in doubt."""
-    longer, again, radii = np.zeros(160, np.uint32), np.empty(32), np.empty(48)
-    numbers = np.arange(RADIUS_WORDS + 2)
-    numbers[RADIUS_WORDS:] += pair
-    longer_words(key, row, words, start, lane, numbers, longer)
-    left = sixteen_longer_radii(longer, 0, chi_of, sizes, radii)
-    plain = cell[0], cell[1], np.uint64(0)
-    left |= two_longer_columns(longer, 32 * RADIUS_WORDS, 0, plain, radii, again, 0)
-    at, wide_at = start + 32 * RADIUS_WORDS, start + 32 * (RADIUS_WORDS + dim + dim % 2)
+def longer_radius(key, row, words, at, draw, chi_of, sizes, radii):
+    """A radius from longer words, in lane 0: of the row's own at words[at], or of an extra draw."""
+    longer, extra = np.zeros(96, np.uint32), np.empty(BATCH, np.uint32)
+    numbers = draw * REFINED_DRAW + np.arange(RADIUS_WORDS)
+    if draw:
+        extra_blocks(key, row, draw - 1, extra)
+        longer_words(key, row, extra, 0, numbers, longer)
+    else:
+        longer_words(key, row, words, at, numbers, longer)
+    if sixteen_longer_radii(longer, 0, chi_of, sizes, radii) & np.uint32(1):
+        radii[:] = np.nan  # what seemed to fit, in doubt, does not
+
+
+@inner
+def look_again(key, row, words, start, lane, draw, pair, dim, cell, sizes, chi_of, columns):
+    """Two coordinates of a row whose radius is known, from longer words; whether in doubt."""
+    longer, again, radii = np.zeros(64, np.uint32), np.empty(32), np.empty(48)
+    longer_radius(key, row, words, start + lane, draw, chi_of, sizes, radii)
+    first = RADIUS_WORDS + pair
+    longer_words(key, row, words, start + 32 * first + lane, first + np.arange(2), longer)
+    left = two_longer_columns(longer, 0, 0, (cell[0], cell[1], np.uint64(0)), radii, again, 0)
+    wide_at = start + 32 * (RADIUS_WORDS + dim + dim % 2)
     for i in range(2):
-        place = place_of(pair + i, lane, words, at + 32 * (pair + i), wide_at, cell[2])
-        columns[16 * (pair + i) + lane] = again[16 * i] + place
-    return left & np.uint32(1) > 0
+        place = place_of(pair + i, lane, words, start + 32 * (first + i), wide_at, cell[2])
+        value = np.nan if in_doubt(left, i) else again[16 * i] + place
+        columns[16 * (pair + i) + lane] = value
+    return rows_in(left) & np.uint32(1) > 0
 
 
 @inner
@@ -194,14 +198,14 @@ def normal_groups(key, law, first, ids, lead, n, words, cell, sizes, rest, noise
     dim, width = np.int64(law[DIM]), np.int64(law[WIDTH])
     chi_of = chi_sizes(law_float(law, SHAPE), law_float(law, SHAPE + 1))
     radii, columns, doubts = rest[:48], rest[48:], np.empty(dim // 2 + 1, np.uint32)
-    left = False
+    draws, left = np.empty(16, np.int64), False
     for group in range((lead + n + 15) // 16):
-        start = 16 * width * group
+        start, draws[:] = 16 * width * group, 0
         misfits = sixteen_radii(words, start, chi_of, sizes, radii)
         for at in range(16 * group, 16 * group + 16 if misfits else 0):
             row = marked_row(misfits, at, first, ids, lead, n)
             if row >= 0:
-                draw_again(key, row, chi_of, sizes, at % 16, radii)
+                draws[at % 16] = draw_again(key, row, chi_of, sizes, at % 16, radii)
         if cell[2] > SPARE:
             some = wide_normal_columns(words, start, dim, cell, radii, columns, doubts)
         else:
@@ -210,35 +214,23 @@ def normal_groups(key, law, first, ids, lead, n, words, cell, sizes, rest, noise
             unsure = doubts[pair // 2]
             for at in range(16 * group, 16 * group + 16 if unsure else 0):
                 row, lane = marked_row(unsure, at, first, ids, lead, n), at % 16
-                if row >= 0 and (
-                    misfits >> np.uint32(lane) & np.uint32(1)
-                    or look_again(
-                        key, row, words, start, lane, pair, dim, cell, sizes, chi_of, columns
+                if row >= 0:
+                    left |= look_again(
+                        key,
+                        row,
+                        words,
+                        start,
+                        lane,
+                        draws[lane],
+                        pair,
+                        dim,
+                        cell,
+                        sizes,
+                        chi_of,
+                        columns,
                     )
-                ):
-                    doubt(columns, lane, pair, 2)
-                    left = True
         put_in_order(columns, dim, noise, 16 * dim * group)
     return left
-
-
-@inner
-def look_at_coins(key, law, first, ids, lead, n, words, noise):
-    """Doubt whole rows whose places might not be kept; whether there are any."""
-    dim, width, some = np.int64(law[DIM]), np.int64(law[WIDTH]), False
-    high, low, coin = law[KEPT_BELOW], law[KEPT_BELOW + 1], np.array([COIN_INDEX])
-    for group in range((lead + n + 15) // 16):
-        start = 16 * width * group
-        coins = high_coins(words, start, high)
-        for at in range(16 * group, 16 * group + 16 if coins else 0):
-            row = marked_row(coins, at, first, ids, lead, n)
-            if row < 0:
-                continue
-            equal = np.uint64(words[start + at % 16]) & SPARE == high
-            if not equal or refining_words(key, row, coin)[0] >= low:
-                noise[at * dim : (at + 1) * dim] = np.nan
-                some = True
-    return some
 
 
 @vector_filler

@@ -1,0 +1,126 @@
+"""Places in cells of l2 noise, and whether they are kept: rejection sampling (`l2_reader`).
+
+A place is kept with chance exp(-fall), fall = (|Z| - |M| + D / 2) / scale, Z the place, M the
+middle of its cell and D the diagonal. A row's coin is next to always so low that it keeps any
+place. Of the others, floats decide where their error leaves no doubt:
+
+    Z          off by half a step a coordinate, for what follows the bits of its place: |Z| by
+               sqrt(dim) / 2 steps
+    |Z| - |M|  = sum of (z - m)(z + m) / (|Z| + |M|), where rounding adds dim + 8 units of 2**-53 of
+               the sum of sizes, which is D / 2 at most
+    the rest   some 2**-52
+"""
+
+from math import exp, sqrt
+
+import numpy as np
+
+from fastnoise_kernels.chacha import refining_words
+from fastnoise_kernels.jit import inner
+from fastnoise_kernels.l2_lanes import SPARE, high_coins
+from fastnoise_kernels.layout import (
+    COIN_INDEX,
+    DIM,
+    FINE_BITS,
+    HALF_BITS,
+    KEPT_BELOW,
+    REFINED_DRAW,
+    SCALE,
+    SPARE_BITS,
+    WIDTH,
+)
+from fastnoise_kernels.memory import float_of_bits
+from fastnoise_kernels.vectors import marked_row
+
+HALF_WORD = np.uint64((1 << HALF_BITS) - 1)
+FLAT = 2.0**-48  # of everything that does not depend on the law
+
+
+@inner
+def law_float(law, at):
+    return float_of_bits(np.int64(law[at]))
+
+
+@inner
+def place_of(i, lane, words, at, wide_at, mask):
+    """That of coordinate i, of a row whose words are known; as `l2_lanes` has it."""
+    place = np.uint64(words[at + lane]) & SPARE
+    if mask > SPARE:
+        shared = np.uint64(words[wide_at + 16 * (i // 2) + lane]) >> np.uint64(HALF_BITS * (i % 2))
+        place |= (shared & HALF_WORD) << np.uint64(SPARE_BITS)
+    return np.float64(place & mask)
+
+
+@inner
+def chance(noise, size, scale):
+    """With which chance the place of a row is kept."""
+    total, squares, middles = 0.0, 0.0, 0.0
+    for z in noise:
+        away = z - np.floor(z / size) * size + 0.5 - 0.5 * size
+        middle = z - away
+        total += away * (z + middle)
+        squares, middles = squares + z * z, middles + middle * middle
+    further = total / (sqrt(squares) + sqrt(middles))
+    return exp(-max(0.0, (further + 0.5 * size * sqrt(len(noise))) / scale))
+
+
+@inner
+def margin(dim, size, scale):
+    """More than what `chance` is off by."""
+    return sqrt(dim) * (0.51 + (dim + 16) * 2.0**-52 * size) / scale + FLAT
+
+
+@inner
+def draw_place(key, row, attempt, fine, noise):
+    """Another place in the same cell; its coin."""
+    size, first = np.float64(np.uint64(1) << fine), COIN_INDEX + attempt * REFINED_DRAW
+    coin = 0.0
+    for start in range(0, len(noise) + 1, 16):
+        drawn = refining_words(key, row, first + np.arange(start, start + 16))
+        for i in range(start, min(start + 16, len(noise) + 1)):
+            if i == 0:
+                coin = np.float64(drawn[0]) * 2.0**-64
+            else:
+                place = np.float64(drawn[i - start] >> (np.uint64(64) - fine))
+                noise[i - 1] = np.floor(noise[i - 1] / size) * size + place
+    return coin
+
+
+@inner
+def keep_place(key, law, row, coin, noise):
+    """Draw places until one is kept; whether it is known to be. NaN is not."""
+    fine, scale = law[FINE_BITS], law_float(law, SCALE)
+    size, attempt = np.float64(np.uint64(1) << fine), 0
+    error = margin(len(noise), size, scale)
+    while True:
+        kept_below = chance(noise, size, scale)
+        if coin + error < kept_below:
+            return True
+        if not coin - error > kept_below:
+            return False
+        attempt += 1
+        coin = draw_place(key, row, attempt, fine, noise)
+
+
+@inner
+def look_at_coins(key, law, first, ids, lead, n, words, noise):
+    """Draw again places that are not kept, and doubt whole rows; whether there are any."""
+    dim, width, some = np.int64(law[DIM]), np.int64(law[WIDTH]), False
+    high, low = law[KEPT_BELOW], law[KEPT_BELOW + 1]
+    for group in range((lead + n + 15) // 16):
+        start = 16 * width * group
+        coins = high_coins(words, start, high)
+        for at in range(16 * group, 16 * group + 16 if coins else 0):
+            row = marked_row(coins, at, first, ids, lead, n)
+            if row < 0:
+                continue
+            leading = np.uint64(words[start + at % 16]) & SPARE
+            following = refining_words(key, row, np.array([COIN_INDEX]))[0]
+            if leading == high and following < low:
+                continue
+            coin = np.float64(leading) + np.float64(following) * 2.0**-64
+            vector = noise[at * dim : (at + 1) * dim]
+            if not keep_place(key, law, row, coin / 2.0**SPARE_BITS, vector):
+                vector[:] = np.nan
+                some = True
+    return some
