@@ -36,7 +36,7 @@ Places = Callable[[int], Uniform]  # that of a coordinate
 FIRST_BITS = 96  # floats leave a doubt in their last 50: more is seldom needed
 HALF = Fraction(1, 2)
 SPARE = (1 << layout.SPARE_BITS) - 1
-HALF_WORD = (1 << layout.HALF_BITS) - 1
+BYTE = (1 << layout.BYTE_BITS) - 1
 
 
 def plain_blocks(key: bytes, addresses: Sequence[Address]) -> list[list[int]]:
@@ -166,11 +166,11 @@ class Numbers:
         return self._uniform(layout.COIN_INDEX, self.word(0) & SPARE, layout.SPARE_BITS)
 
     def place(self, i: int, law: L2Reader) -> Uniform:
-        """The last `fine` of half a 32-bit word and the spare bits of a coordinate's word."""
+        """The last `fine` of a byte and the spare bits of a coordinate's word."""
         bits = self.word(layout.words_before(law.dim) + i) & SPARE
         if law.fine > layout.SPARE_BITS:
-            shared = self.half(2 * layout.l2_words(law.dim) + i // 2)
-            bits |= (shared >> layout.HALF_BITS * (i % 2) & HALF_WORD) << layout.SPARE_BITS
+            shared = self.half(2 * layout.l2_words(law.dim) + i // 4)
+            bits |= (shared >> layout.BYTE_BITS * (i % 4) & BYTE) << layout.SPARE_BITS
         return self._uniform(layout.COIN_INDEX + 1 + i, bits & ((1 << law.fine) - 1), law.fine)
 
     def further(self, index: int) -> Uniform:

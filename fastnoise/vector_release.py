@@ -16,7 +16,7 @@ from math import ceil, frexp, isqrt, ldexp, prod, sqrt
 
 import numpy as np
 from fastnoise_kernels import layout
-from fastnoise_kernels.layout import HALF_BITS, SPARE_BITS
+from fastnoise_kernels.layout import BYTE_BITS, SPARE_BITS
 
 from fastnoise.design.moments import geometric_mean, power_means, precise
 from fastnoise.layer_tables import fits_one_table, layer_law
@@ -96,8 +96,8 @@ def l2_release(
 def _l2_law(dim: int, scale: float) -> Law:
     fine, shape = fine_bits(dim, scale), _shape(dim)
     law = np.zeros(layout.VECTOR_HEADER, np.uint64)
-    halves = (dim + 1) // 2 if fine > SPARE_BITS else 0
-    law[layout.WIDTH], law[layout.DIM] = 2 * layout.l2_words(dim) + halves, dim
+    bytes_of_places = (dim + 3) // 4 if fine > SPARE_BITS else 0
+    law[layout.WIDTH], law[layout.DIM] = 2 * layout.l2_words(dim) + bytes_of_places, dim
     kept = max(Fraction(0), 1 - _slope(dim, scale, fine)) * (1 << SPARE_BITS + 64)
     law[layout.KEPT_BELOW : layout.KEPT_BELOW + 2] = divmod(int(kept), 1 << 64)
     law[layout.FINE_BITS], law[layout.SCALE] = fine, _float_word(scale)
@@ -115,9 +115,9 @@ def fine_bits(dim: int, scale: float) -> int:
     """
     cells = CELL_BITS + (dim.bit_length() - 1) // 2
     fine = frexp(scale * _typical_radius(dim))[1] - cells
-    if fine == SPARE_BITS + 1:  # one less costs less than half a word a coordinate
+    if fine == SPARE_BITS + 1:  # one less costs less than a byte a coordinate
         return SPARE_BITS
-    return min(fine, SPARE_BITS + HALF_BITS) if fine > FEWEST_FINE_BITS else 0
+    return min(fine, SPARE_BITS + BYTE_BITS) if fine > FEWEST_FINE_BITS else 0
 
 
 def _slope(dim: int, scale: float, bits: int) -> Fraction:

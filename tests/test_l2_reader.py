@@ -338,7 +338,7 @@ def test_laws__leave_few_rows_in_doubt(dim, epsilon, users):
     mechanism = (fn.L2Laplace if users == 1 else fn.MultiUserLaplace)(epsilon, dim)
     release = mechanism._release(mechanism.grid)
     fine, scale = int(release.law[layout.FINE_BITS]), L2Reader(release.law).scale
-    assert fine <= layout.SPARE_BITS + layout.HALF_BITS
+    assert fine <= layout.SPARE_BITS + layout.BYTE_BITS
     falls = Fraction(2**fine) * Fraction(ceil(dim**0.5 * 1000), 1000) / scale
     assert fine == 0 or falls < Fraction(1, 2**9)
     noise = vector_noise(release, KEY, Rows(0), 400_000 // dim)

@@ -33,7 +33,7 @@ from numba.extending import intrinsic
 from fastnoise_kernels import lanes
 from fastnoise_kernels.elementary import above_inverse, logarithm, turned, unit
 from fastnoise_kernels.jit import inner
-from fastnoise_kernels.layout import HALF_BITS, SPARE_BITS, UNIFORM_BITS
+from fastnoise_kernels.layout import BYTE_BITS, SPARE_BITS, UNIFORM_BITS
 
 ROUND = 2.0**-53
 FLAT = 4 * ROUND  # of rounding near 0
@@ -41,7 +41,7 @@ LEAST_CELLS = 8.0  # what a scale counts as, at least, where it is multiplied by
 LARGEST_NORMAL = 16.0  # no uniform of 52 bits makes one of more than 9
 SMALLEST_CUBE_ROOT = 2.0**-8  # of chi: below, its relative error is too large
 SPARE = np.uint64((1 << SPARE_BITS) - 1)
-HALF_WORD = (1 << HALF_BITS) - 1
+BYTE = (1 << BYTE_BITS) - 1
 
 
 class Precision(NamedTuple):
@@ -175,12 +175,15 @@ def unpacked(builder, floats, count):
 class Group:
     """The words of sixteen rows, and how their coordinates become integers.
 
-    wide: whether places have more than spare bits; data, at, wide_at: words, where those of the
-        group start, and where the 32-bit ones of places do; cell: see `cell_sizes`.
+    wide: whether places have more than spare bits; data: words; where: those of the group start,
+        the 32-bit one of places is, and what a cell is (`cell_sizes`); to: where coordinates go.
+        Those of a second pair have the later bytes of a word.
     """
 
-    def __init__(self, wide, builder, data, at, wide_at, cell):
-        self.wide, self.builder, self.data, self.at, self.wide_at = wide, builder, data, at, wide_at
+    def __init__(self, wide, builder, data, where, to):
+        self.builder, self.data, self.to = builder, data, to
+        self.at, wide_at, cell = where
+        self.more = self._more(wide_at) if wide else None
         self.size, self.half = unpacked(builder, cell, 2)
         self.mask = builder.extract_value(cell, 2)
         self.words = {}
@@ -192,16 +195,20 @@ class Group:
         return self.words[i]
 
     def place(self, i, word):
-        """That in its cell of coordinate i: spare bits of a word, and perhaps half a word more."""
+        """That in its cell of coordinate i: spare bits of a word, and perhaps a byte more."""
         bits = word
-        if self.wide:
-            at = self.builder.add(self.wide_at, ir.Constant(lanes.I64, lanes.LANES * (i // 2)))
-            shared = lanes.load(self.builder, self.data, at, lanes.LANES_32).widened()
-            upper = (shared >> HALF_BITS if i % 2 else shared & HALF_WORD) << SPARE_BITS
-            bits = (word & int(SPARE)) | upper
+        if self.more:
+            bits = (word & int(SPARE)) | (self.more >> BYTE_BITS * i & BYTE) << SPARE_BITS
         return ((bits & self.mask) | 0x433 << 52).as_floats() - 2.0**52
 
-    def store(self, drawn, first, columns, to):
+    def _more(self, wide_at):
+        """The bytes of a pair, or of one vector: first those of its first coordinate."""
+        shared = lanes.load(self.builder, self.data, wide_at, lanes.LANES_32)
+        second = self.builder.and_(self.to, ir.Constant(lanes.I64, 2 * lanes.LANES))
+        skipped = self.builder.lshr(second, ir.Constant(lanes.I64, 1))  # 0 or two bytes
+        return (shared >> self.builder.trunc(skipped, lanes.I32)).widened()
+
+    def store(self, drawn, first, columns):
         """The integers of coordinates, the first of which has word `first`; masks of doubts.
 
         That of coordinate i is in bits 16 i .. 16 i + 15.
@@ -216,7 +223,7 @@ class Group:
             cell = least.floor()
             sure = least - cell < most  # not where anything is NaN
             place = self.place(i, self.word(first + i))
-            at = self.builder.add(to, ir.Constant(lanes.I64, lanes.LANES * i))
+            at = self.builder.add(self.to, ir.Constant(lanes.I64, lanes.LANES * i))
             lanes.store(cell.times_plus(self.size, place), columns, at)
             mask = self.builder.zext((~sure).bits(), lanes.I64)
             unsure.append(self.builder.shl(mask, ir.Constant(lanes.I64, lanes.LANES * i)))
@@ -232,9 +239,9 @@ def vectors_intrinsic(vectors, first, wide, precision):
             def data(i):
                 return context.make_array(signature.args[i])(context, builder, arguments[i]).data
 
-            group = Group(wide, builder, data(0), *arguments[1:4])
+            group = Group(wide, builder, data(0), arguments[1:4], ir.Constant(lanes.I64, 0))
             drawn = vectors(group.word, precision, *unpacked(builder, arguments[4], 3))
-            return group.store(drawn, first, data(5), ir.Constant(lanes.I64, 0))
+            return group.store(drawn, first, data(5))
 
         integer = types.int64
         return types.uint64(words, integer, integer, cell, sizes, columns), codegen
@@ -251,11 +258,11 @@ def normals_intrinsic(wide, precision):
             def data(i):
                 return context.make_array(signature.args[i])(context, builder, arguments[i]).data
 
-            group = Group(wide, builder, data(0), *arguments[1:4])
+            group = Group(wide, builder, data(0), arguments[1:4], arguments[6])
             radii, off, unknown = (lanes.load_floats(builder, data(4), 16 * i) for i in range(3))
             pair, radius, inverse = normals(group.word(0), group.word(1), precision)
             error = radius.times_plus(off, inverse.times_plus(unknown, FLAT))
-            return group.store(([(x, radii) for x in pair], error), 0, data(5), arguments[6])
+            return group.store(([(x, radii) for x in pair], error), 0, data(5))
 
         integer = types.int64
         return types.uint64(words, integer, integer, cell, radii, columns, integer), codegen

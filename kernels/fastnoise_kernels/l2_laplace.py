@@ -147,7 +147,8 @@ def _normal_columns(wide):
         wide_at = start + 32 * (RADIUS_WORDS + dim + dim % 2)
         for i in range(0, dim, 2):
             at = start + 32 * (RADIUS_WORDS + i)
-            unsure = two_columns(words, at, wide_at + 8 * i, cell, radii, columns, 16 * i)
+            more_at = wide_at + 16 * (i // 4)
+            unsure = two_columns(words, at, more_at, cell, radii, columns, 16 * i)
             doubts[i // 2] = rows_in(unsure)
             some |= doubts[i // 2]
         return some

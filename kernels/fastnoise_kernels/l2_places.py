@@ -19,10 +19,10 @@ from fastnoise_kernels.chacha import refining_words
 from fastnoise_kernels.jit import inner
 from fastnoise_kernels.l2_lanes import SPARE, high_coins
 from fastnoise_kernels.layout import (
+    BYTE_BITS,
     COIN_INDEX,
     DIM,
     FINE_BITS,
-    HALF_BITS,
     KEPT_BELOW,
     REFINED_DRAW,
     SCALE,
@@ -32,7 +32,7 @@ from fastnoise_kernels.layout import (
 from fastnoise_kernels.memory import float_of_bits
 from fastnoise_kernels.vectors import marked_row
 
-HALF_WORD = np.uint64((1 << HALF_BITS) - 1)
+BYTE = np.uint64((1 << BYTE_BITS) - 1)
 FLAT = 2.0**-48  # of everything that does not depend on the law
 
 
@@ -46,8 +46,8 @@ def place_of(i, lane, words, at, wide_at, mask):
     """That of coordinate i, of a row whose words are known; as `l2_lanes` has it."""
     place = np.uint64(words[at + lane]) & SPARE
     if mask > SPARE:
-        shared = np.uint64(words[wide_at + 16 * (i // 2) + lane]) >> np.uint64(HALF_BITS * (i % 2))
-        place |= (shared & HALF_WORD) << np.uint64(SPARE_BITS)
+        shared = np.uint64(words[wide_at + 16 * (i // 4) + lane]) >> np.uint64(BYTE_BITS * (i % 4))
+        place |= (shared & BYTE) << np.uint64(SPARE_BITS)
     return np.float64(place & mask)
 
 

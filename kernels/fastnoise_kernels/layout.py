@@ -75,13 +75,13 @@ VECTOR_HEADER: Final = TABLES + TABLE * (MOST_COINS + 1)
 
 # l2 noise is rounded to cells of 2**FINE_BITS grid steps; the place in the cell is drawn uniformly
 # and kept with a chance that falls along the radius. A word gives its first UNIFORM_BITS to a
-# uniform number and its SPARE_BITS to the place of a coordinate, to which half of a 32-bit word,
-# shared with the next one, adds HALF_BITS more where FINE_BITS ask for them. The spare bits of the
+# uniform number and its SPARE_BITS to the place of a coordinate, to which a byte of a 32-bit word,
+# shared by four of them, adds BYTE_BITS more where FINE_BITS ask for them. The spare bits of the
 # first word are a coin, which is made longer where it matters: a coin of SPARE_BITS + 64 that is
 # below KEPT_BELOW, SPARE_BITS in one word and 64 in the next, keeps its place whatever it is.
-UNIFORM_BITS: Final = 38  # with 36 second looks cost 8% at 128 dimensions; with 40 half words do
+UNIFORM_BITS: Final = 38  # with 36 second looks cost 8% at 128 dimensions; with 40 bytes do
 SPARE_BITS: Final = 64 - UNIFORM_BITS
-HALF_BITS: Final = 16
+BYTE_BITS: Final = 8
 PLANE: Final = 2  # dimensions
 SPACE: Final = 3
 RADIUS_WORDS: Final = 3  # of a row of four dimensions or more
@@ -93,7 +93,7 @@ def words_before(dim: int) -> int:
 
 
 def l2_words(dim: int) -> int:
-    """How many 64-bit words a row has; half words of places follow."""
+    """How many 64-bit words a row has; bytes of places follow."""
     return words_before(dim) + (dim if dim <= SPACE else dim + dim % 2)
 
 
