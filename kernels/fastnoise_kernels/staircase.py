@@ -52,6 +52,7 @@ HALF = np.uint64(32)
 ENOUGH_WORDS = 18  # two own words and two blocks of extra ones: more is needed once in 10**9 rows
 OUT_OF_WORDS = -1
 KEPT, DROPPED, UNDECIDED = 1, 0, -1
+FEWEST_BITS, MOST_BITS = 3, 5  # of heads that two registers hold; thresholds follow their cells
 SLOPE_ERROR = np.uint64(128)  # a product of 60 slopes of 64 bits is within 2 units a slope
 
 
@@ -228,74 +229,15 @@ def draw_row(key, row, law):
         size *= 2
 
 
-def pick(builder, cells, coin, bits):
+def pick(builder, cells, coin, bits, cells_at=lanes.gather):
     """`look_up` for sixteen coins: their entries, and a mask of ties."""
     index = coin >> builder.sub(ir.Constant(lanes.I32, 32), bits)
     rest = coin << bits
-    cell = lanes.gather(builder, cells, index)
+    cell = cells_at(builder, cells, index)
     leading = builder.shl(ir.Constant(lanes.I32, -1), bits)
     threshold = cell & leading
     entry = (rest < threshold).where(index, cell & builder.not_(leading))
     return entry, rest.equals(threshold)
-
-
-@intrinsic
-def sixteen_rows(typing, words, offset, cells, digit_cells, sizes, noise, at):
-    """`draw` for a group of sixteen rows; the mask that comes back marks those that need care.
-
-    `sizes` of one-word rows: head bits, head levels, steps, radius, and below what a coin needs
-    care on the top step and on a level. Two-word rows: also digit bits, its restart, levels a
-    digit, deepest level.
-    """
-    one_word = len(sizes) == 6
-
-    def codegen(context, builder, signature, arguments):
-        def data(i):
-            return context.make_array(signature.args[i])(context, builder, arguments[i]).data
-
-        def word(i):
-            where = builder.add(arguments[1], ir.Constant(lanes.I64, lanes.LANES * i))
-            return lanes.load(builder, data(0), where, lanes.LANES_32)
-
-        def size(i):
-            return builder.extract_value(arguments[4], i)
-
-        def short(i):
-            return builder.trunc(size(i), lanes.I32)
-
-        def by_level(top, side):
-            return is_top.where(lanes.broadcast(builder, top, lanes.LANES_64), side)
-
-        def fitting(value):
-            """One-word rows have widths below 2**32: knowing it halves the cost of a product."""
-            return builder.and_(value, ir.Constant(lanes.I64, 0xFFFFFFFF)) if one_word else value
-
-        steps, radius, one = fitting(size(2)), fitting(size(3)), ir.Constant(lanes.I64, 1)
-        entry, careful = pick(builder, data(2), word(1), short(0))
-        careful |= entry > short(1)
-        is_top = entry.equals(0)
-        top_width = builder.sub(builder.shl(radius, one), one)
-        width = by_level(fitting(top_width), fitting(builder.shl(steps, one)))
-        rest = by_level(size(4), size(5))
-        below = (entry - 1).widened()
-        if one_word:
-            product = word(0).widened() * width
-            place = product >> 32
-            careful |= (product & 0xFFFFFFFF) < rest
-        else:
-            uniform = word(2).widened() | word(3).widened() << 32
-            place = uniform.high_product(width)
-            careful |= uniform * width < rest
-            digit, tie = pick(builder, data(3), word(0), short(6))
-            below += digit.widened() * size(8)
-            careful |= tie | digit.equals(short(7)) | ~(is_top | (below < size(9)))
-        outer = below * steps + radius + place
-        signed = (place < steps).where(outer, steps - outer)
-        lanes.store(is_top.where(place - radius + 1, signed), data(5), arguments[6])
-        return careful.bits()
-
-    integer = types.int64
-    return types.uint32(words, integer, cells, digit_cells, sizes, noise, integer), codegen
 
 
 @inner
@@ -312,17 +254,91 @@ def table_cells(law, cells_at):
     return law[np.int64(law[cells_at]) :].view(np.uint32)
 
 
-@inner
-def all_groups(words, group_words, cells, digit_cells, sizes, noise, careful):
-    """Noise of whole groups, and their masks of rows that need care; whether there are any."""
-    some = np.uint32(0)
-    for group in range(len(careful)):
-        mask = sixteen_rows(
-            words, group_words * group, cells, digit_cells, sizes, noise, 16 * group
-        )
-        careful[group] = mask
-        some |= mask
-    return some > 0
+def _rows_intrinsic(few_cells):
+    @intrinsic
+    def sixteen_rows(typing, words, offset, cells, digit_cells, sizes, noise, at):
+        """`draw` for a group of sixteen rows; the mask that comes back marks those that need care.
+
+        `sizes` of one-word rows: head bits, head levels, steps, radius, and below what a coin needs
+        care on the top step and on a level. Two-word rows: also digit bits, its restart, levels a
+        digit, deepest level.
+        """
+        one_word = len(sizes) == 6
+
+        def codegen(context, builder, signature, arguments):
+            def data(i):
+                return context.make_array(signature.args[i])(context, builder, arguments[i]).data
+
+            def word(i):
+                where = builder.add(arguments[1], ir.Constant(lanes.I64, lanes.LANES * i))
+                return lanes.load(builder, data(0), where, lanes.LANES_32)
+
+            def size(i):
+                return builder.extract_value(arguments[4], i)
+
+            def short(i):
+                return builder.trunc(size(i), lanes.I32)
+
+            def by_level(top, side):
+                return is_top.where(lanes.broadcast(builder, top, lanes.LANES_64), side)
+
+            def fitting(value):
+                """One-word rows have widths below 2**32: knowing it makes products cheaper."""
+                return (
+                    builder.and_(value, ir.Constant(lanes.I64, 0xFFFFFFFF)) if one_word else value
+                )
+
+            steps, radius, one = fitting(size(2)), fitting(size(3)), ir.Constant(lanes.I64, 1)
+            quick = few_cells and lanes.has_permutations(context)
+            cells_at = lanes.permuted if quick else lanes.gather
+            entry, careful = pick(builder, data(2), word(1), short(0), cells_at)
+            careful |= entry > short(1)
+            is_top = entry.equals(0)
+            top_width = builder.sub(builder.shl(radius, one), one)
+            width = by_level(fitting(top_width), fitting(builder.shl(steps, one)))
+            rest = by_level(size(4), size(5))
+            below = (entry - 1).widened()
+            if one_word:
+                product = word(0).widened() * width
+                place = product >> 32
+                careful |= (product & 0xFFFFFFFF) < rest
+            else:
+                uniform = word(2).widened() | word(3).widened() << 32
+                place = uniform.high_product(width)
+                careful |= uniform * width < rest
+                digit, tie = pick(builder, data(3), word(0), short(6))
+                below += digit.widened() * size(8)
+                careful |= tie | digit.equals(short(7)) | ~(is_top | (below < size(9)))
+            outer = below * steps + radius + place
+            signed = (place < steps).where(outer, steps - outer)
+            lanes.store(is_top.where(place - radius + 1, signed), data(5), arguments[6])
+            return careful.bits()
+
+        integer = types.int64
+        return types.uint32(words, integer, cells, digit_cells, sizes, noise, integer), codegen
+
+    return sixteen_rows
+
+
+def _groups(few_cells):
+    sixteen_rows = _rows_intrinsic(few_cells)
+
+    @inner
+    def all_groups(words, group_words, cells, digit_cells, sizes, noise, careful):
+        """Noise of whole groups, and their masks of rows that need care; whether there are any."""
+        some = np.uint32(0)
+        for group in range(len(careful)):
+            mask = sixteen_rows(
+                words, group_words * group, cells, digit_cells, sizes, noise, 16 * group
+            )
+            careful[group] = mask
+            some |= mask
+        return some > 0
+
+    return all_groups
+
+
+few_cells_groups, all_groups = _groups(few_cells=True), _groups(few_cells=False)
 
 
 @inner
@@ -336,6 +352,8 @@ def one_word_rows(law, words, noise, careful):
         law[REST_SIDE],
     )
     cells = table_cells(law, HEAD_CELLS)
+    if FEWEST_BITS <= law[HEAD_BITS] <= MOST_BITS:
+        return few_cells_groups(words, 32, cells, cells, sizes, noise, careful)
     return all_groups(words, 32, cells, cells, sizes, noise, careful)
 
 
