@@ -12,11 +12,13 @@ import numpy as np
 import pytest
 
 import fastnoise as fn
-from bench import speed
+from bench import engine, mechanisms, roofline, scaling, table
+from bench.report import runs as kept_runs
+from bench.report.blocks import blocks, put
 from bench.suite import recipes
-from bench.suite.mechanisms import CASES
+from bench.suite.cases import SUBJECTS
 
-ROOT = Path(speed.__file__).parent.parent
+ROOT = Path(table.__file__).parent.parent
 MODULES = [f"bench.suite.{path.stem}" for path in sorted((ROOT / "bench/suite").glob("[a-z]*.py"))]
 
 
@@ -34,36 +36,67 @@ def benchmarks():
 def test_suite(group, method, threads, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
     threads(2)
-    small = [values[:1] for values in getattr(group, "params", ())]
+    names, lists = getattr(group, "param_names", ()), getattr(group, "params", ())
+    # the least of the sizes and threads, all of the mechanisms and dtypes
+    small = [
+        values[:1] if name in ("values", "threads") else values
+        for name, values in zip(names, lists, strict=True)
+    ]
+    ran = 0
     for parameters in itertools.product(*small):
         one = group()
-        if hasattr(one, "setup"):
-            one.setup(*parameters)
-        result = getattr(one, method)(*parameters)
+        try:
+            getattr(one, "setup", lambda *_: None)(*parameters)
+        except NotImplementedError:
+            continue
+        result, ran = getattr(one, method)(*parameters), ran + 1
         assert not method.startswith("track_") or result > 0
+    assert ran == (2 * len(SUBJECTS) if "mechanism" in names else 1)
 
 
 @pytest.fixture
 def one_run(threads, monkeypatch):
     """Clocks that run each call once and say it took a second."""
-    monkeypatch.setattr(speed, "seconds", lambda *calls, runs=1: [call() or 1.0 for call in calls])
-    monkeypatch.setattr(speed, "import_ratio", lambda: (1.0, 1.0))
-    monkeypatch.setattr(speed, "cached_start", lambda: 1.0)
-    monkeypatch.setattr(speed, "cold_start", lambda: 1.0)
+
+    def once(*calls, runs=1):
+        return [call() or 1.0 for call in calls]
+
+    for module in (engine, mechanisms, roofline, scaling):
+        monkeypatch.setattr(module, "seconds", once)
+    monkeypatch.setattr(engine, "import_ratio", lambda: (1.0, 1.0))
+    monkeypatch.setattr(engine, "cached_start", lambda: 1.0)
+    monkeypatch.setattr(engine, "cold_start", lambda: 1.0)
     threads(2)
 
 
 @pytest.mark.usefixtures("one_run")
-def test_speed_tables():
-    assert len(list(speed.engine_table(2_560))) == 4 + 9
-    assert len(list(speed.mechanism_table(2_560, (64, 5)))) == 4 + len(CASES) + 1
-    assert len(list(speed.flat_table((1_280, 2_560)))) == 4 + len(CASES)
+def test_tables(capsys):
+    assert len(table.shown(engine.engine_table(2_560, 10_000, 1_000)).rows) == 10
+    every = [mechanisms.mechanism_table(2_560), mechanisms.flat_table((1_280, 2_560))]
+    for one in (*every, roofline.roofline_table(2_560)):
+        rows = table.shown(one).rows
+        assert [row[0] for row in rows] == list(SUBJECTS)
+        assert {len(row) for row in rows} == {len(one.names)}
+    assert "BoxStaircase" in capsys.readouterr().out
+    assert len(scaling.scaling((100, 1_000))) == 2 * 5
 
 
-def test_tables__are_in_the_readme():
+def test_roofline__counts_the_keystream():
+    laws = {"Staircase": 8, "Laplace": 16, "BoxStaircase, dim 4": 9, "L2Laplace, dim 2": 12}
+    for name, size in laws.items():
+        assert roofline.keystream_bytes(SUBJECTS[name].build(1.0)) == size
+
+
+def test_readme__has_what_the_report_makes_of_the_runs():
+    """No number there was typed."""
     text = (ROOT / "README.md").read_text()
-    for name in speed.TABLES:
-        assert text.count(f"bench.speed {name} -->") == 2
+    runs = json.loads(kept_runs.KEPT.read_text())
+    assert set(runs) == set(kept_runs.NAMES)
+    for name, lines in blocks(runs).items():
+        assert put(text, name, lines) == text, name
+    for picture in ("peers.png", "scaling.png"):
+        assert (kept_runs.KEPT.parent / picture).stat().st_size > 10_000
+        assert f"bench/report/{picture}" in text
 
 
 def test_asv_configuration__names_what_is_there():
@@ -74,7 +107,9 @@ def test_asv_configuration__names_what_is_there():
 RECIPES = [
     (fn.Staircase(1.0, 2.0), recipes.staircase),
     (fn.Laplace(1.0, 2.0), recipes.laplace),
-    (fn.DiscreteStaircase(1.0, 10), recipes.discrete_staircase_table),
+    (fn.DiscreteStaircase(1.0, 10), recipes.inverse_cdf),
+    (fn.TruncatedDiscreteLaplace(1.0, 1e-6, 3), recipes.inverse_cdf),
+    (fn.DiscreteUniform(0.1, 3), recipes.discrete_uniform),
     (fn.DiscreteStaircase(1.0, 10), recipes.discrete_staircase),
     (fn.DiscreteStaircase(1.0, 1000), recipes.discrete_staircase),
     (fn.Geometric(1.0), recipes.discrete_laplace),

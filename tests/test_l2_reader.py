@@ -263,6 +263,21 @@ def test_coins__are_decided_as_the_reader_does(dim, monkeypatch):
     assert 0.1 < (first != exact).any(axis=1).mean() < 0.6
 
 
+def test_coins__exponentials_are_as_near_as_margins_say():
+    with mpmath.workprec(100):
+        for x in [0.0, 2.0**-60, 1e-9, *np.geomspace(1e-6, 60.0, 400).tolist()]:
+            error = abs(l2_places.exp_minus(x) - mpmath.exp(-mpmath.mpf(x)))
+            assert error < l2_places.FLAT / 4
+
+
+def test_coins__nothing_is_kept_of_a_row_in_doubt(monkeypatch):
+    """Other coordinates have first places, which the reader may have to draw again."""
+    law = l2_law(2, 2.0**14, 13, monkeypatch).law
+    for noise, known in (([1.0, 2.0], True), ([1.0, np.nan], False)):
+        key = np.frombuffer(KEY, "<u4")
+        assert l2_places.keep_place(key, law, 0, 0.0, np.array(noise)) == known
+
+
 def test_coins__that_are_decided_too_soon_are_seen(monkeypatch):
     """The same on cells of four steps, and a kernel that knows no margin."""
     release = l2_law(5, 16.0, 2, monkeypatch)

@@ -46,15 +46,23 @@ def l2_laplace(generator: Generator, law: Any, size: int) -> Array:
     return noise
 
 
-def discrete_staircase_table(generator: Generator, law: Any, size: int) -> Integers:
-    """Inverse CDF by `searchsorted` in the cumulative probabilities of -most .. most."""
-    most = 40 * law.sensitivity
+def inverse_cdf(generator: Generator, law: Any, size: int) -> Integers:
+    """`searchsorted` in the cumulative probabilities of -most .. most."""
+    most = int(min(law.support()[1], 40 * law.sensitivity))
     return np.searchsorted(_cumulative(law, most), generator.random(size)) - most
 
 
 @lru_cache
 def _cumulative(law: Any, most: int) -> Array:
     return np.asarray(np.cumsum(law.pmf(np.arange(-most, most + 1))))
+
+
+def discrete_uniform(generator: Generator, law: Any, size: int) -> Integers:
+    """Flat, with half as much at either end: one of two neighbours of a uniform integer."""
+    most = int(law.support()[1])
+    noise = generator.integers(-most, most, size)
+    noise += generator.integers(0, 2, size)
+    return noise
 
 
 def discrete_staircase(generator: Generator, law: Any, size: int) -> Integers:
