@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test lint bench peers report clean
 
 $(INSTALLED): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -22,10 +22,17 @@ lint: $(INSTALLED)
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 
+# The speed tables, then every mechanism once in asv (the whole matrix: asv run).
 bench: $(INSTALLED)
 	$(BIN)/python -m bench.speed
 	$(BIN)/asv machine --yes
-	$(BIN)/asv run --quick --python=same --show-stderr
+	$(BIN)/asv run --quick --python=same --show-stderr --bench ', 100000, ' --bench engine
+
+peers: $(INSTALLED)
+	$(BIN)/python -m bench.peers
+
+report: $(INSTALLED)
+	$(BIN)/python -m bench.report
 
 clean:
-	rm -rf $(VENV) build *.egg-info .asv .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) build *.egg-info .asv .bench .pytest_cache .mypy_cache .ruff_cache

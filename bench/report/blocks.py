@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
+from typing import Any
 
+from bench.peers.table import table as peer_lines
 from bench.report.runs import Runs, origin, table_of
-from bench.table import Table
 
 README = Path(__file__).parents[2] / "README.md"
-SAFE = {True: "yes", False: "no"}
+TABLES = ("engine", "mechanisms", "flat", "roofline")
+HEADLINE = ("staircase", 10_000_000, 2)  # law, values, threads
 
 
 def blocks(runs: Runs) -> dict[str, list[str]]:
     """Name: lines."""
     made: dict[str, Callable[[Runs], Iterator[str]]] = {"headline": headline, "peers": peers}
-    for name in ("engine", "mechanisms", "flat", "roofline"):
-        made[name] = lambda runs, name=name: table_of(runs[name]).lines()
+    made |= {name: partial(_table, name) for name in TABLES}
     return {name: list(lines(runs)) for name, lines in made.items()}
 
 
@@ -28,55 +30,35 @@ def put(text: str, name: str, lines: list[str]) -> str:
     return "\n".join([f"{before}{begin}", *lines, f"{end}{after}"])
 
 
+def _table(name: str, runs: Runs) -> Iterator[str]:
+    return table_of(runs[name]).lines()
+
+
 def headline(runs: Runs) -> Iterator[str]:
-    measured = {what: value for what, value, _ in runs["engine"]["data"]["rows"]}
-    yield f"Measured {origin(runs['engine'])}."
+    """Times fastnoise, all of it measured in turns."""
+    yield f"{origin(runs['engine'])}. Data plus noise takes, times as long as fastnoise:"
     yield ""
-    yield "- Staircase noise on ten million rows, 2 threads:"
-    yield f"  {measured['the same on 2 threads']} as fast as numpy's recipe,"
-    yield f"  {measured['time against np.add, 2 threads']} the time of `np.add`."
-    yield from _against_peers(runs["peers"]["rows"])
-
-
-def _against_peers(rows: list[dict[str, object]]) -> Iterator[str]:
-    fastest = {}
+    rows = runs["peers"]["rows"]
     for row in rows:
-        key = (str(row["peer"]), str(row["law"]))
-        if key not in fastest or float(str(row["ns"])) < float(str(fastest[key]["ns"])):
-            fastest[key] = row
-    for (peer, law), row in fastest.items():
-        if peer in ("OpenDP", "diffprivlib"):
-            ratio = float(str(row["ns"])) / float(str(row["fastnoise_ns"]))
-            yield f"- {peer}, {law}: {ratio:,.0f} times as long, {row['values']:,} values each."
+        large = (row["law"], row["values"], row["threads"]) == HEADLINE
+        if large and row["peer"] != "fastnoise":
+            yield f"- {_times(row)} ({row['peer']}, 2 threads, ten million rows{_note(row)})"
+    for row in rows:
+        if row["peer"].split()[0] in ("opendp", "diffprivlib"):
+            yield f"- {_times(row)} ({row['peer']}, {row['law']}, {row['values']:,} rows)"
+
+
+def _times(row: dict[str, Any]) -> str:
+    ratio = row["ns"] / row["fastnoise_ns"]
+    return f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:.1f}"
+
+
+def _note(row: dict[str, Any]) -> str:
+    return f"; {row['unfair']}" if row["unfair"] else ""
 
 
 def peers(runs: Runs) -> Iterator[str]:
     run = runs["peers"]
-    names = (
-        "law",
-        "peer",
-        "values",
-        "threads",
-        "ns a value",
-        "fastnoise",
-        "secure",
-        "attack-proof",
-    )
-    rows = [
-        (
-            str(row["law"]),
-            f"{row['peer']} {row['version']}",
-            f"{row['values']:,}",
-            str(row["threads"]),
-            f"{row['ns']:,.2f}",
-            f"{row['fastnoise_ns']:,.2f}" if row["fastnoise_ns"] else "",
-            str(row["secure"]),
-            str(row["attack_proof"]),
-            str(row["unfair"]),
-        )
-        for row in run["rows"]
-    ]
-    caption = "Data plus noise, ns a value, beside fastnoise at the same size in the same process"
-    yield from Table(caption, (*names, "what is unfair"), rows).lines()
-    for one in run["missing"]:
-        yield f"\n{one['peer']} is missing: {one['reason']}"
+    yield f"{run['date'][:10]}, {run['machine']}, Python {run['python']}; epsilon 1, sensitivity 1:"
+    yield ""
+    yield from peer_lines(run["rows"], run["missing"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numba
@@ -16,24 +15,23 @@ def set_threads(threads: int) -> None:
     numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))
 
 
+@numba.njit(parallel=True)
+def add_one(x, y):
+    for i in numba.prange(x.size):
+        y[i] = x[i] + 1
+
+
 class Pass:
-    """np.add of a constant into an existing array, a part of it on each thread."""
+    """Data plus a constant, into an existing array: np.add, or the same on several threads."""
 
     def __init__(self, x: Any, y: Any, threads: int) -> None:
-        parts = (np.array_split(array.reshape(-1), threads) for array in (x, y))
-        self.parts = list(zip(*parts, strict=True))
-        self.pool = ThreadPoolExecutor(threads)
+        self.x, self.y, self.threads = x.reshape(-1), y.reshape(-1), threads
 
     def __call__(self) -> None:
-        if len(self.parts) == 1:
-            self._add(self.parts[0])
+        if self.threads == 1:
+            np.add(self.x, self.x.dtype.type(1), out=self.y)
         else:
-            list(self.pool.map(self._add, self.parts))
-
-    @staticmethod
-    def _add(part: Any) -> None:
-        x, y = part
-        np.add(x, x.dtype.type(1), out=y)
+            add_one(self.x, self.y)
 
 
 class Keystream:
