@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from fastnoise.design.approximate import approximate
     from fastnoise.design.bounds import cost_bounds
     from fastnoise.dispatch import TextbookNoiseWarning
+    from fastnoise.etl.plan import Plan
     from fastnoise.mechanisms.box_staircase import BoxStaircase
     from fastnoise.mechanisms.discrete_laplace import DiscreteLaplace
     from fastnoise.mechanisms.discrete_staircase import DiscreteStaircase, Geometric
@@ -43,6 +44,7 @@ _HOMES = {
     "L2Laplace": "mechanisms.l2_laplace",
     "Laplace": "mechanisms.laplace",
     "MultiUserLaplace": "mechanisms.l2_laplace",
+    "Plan": "etl.plan",
     "Privacy": "mechanisms.mechanism",
     "Staircase": "mechanisms.staircase",
     "StaircaseChoice": "mechanisms.staircase_choice",
@@ -65,6 +67,7 @@ __all__ = [
     "L2Laplace",
     "Laplace",
     "MultiUserLaplace",
+    "Plan",
     "Privacy",
     "Staircase",
     "StaircaseChoice",

@@ -15,9 +15,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         return int(options.run(options))
-    except (ImportError, OSError, ValueError) as problem:
-        print(f"fastnoise {options.command}: {problem}", file=sys.stderr)
+    except (ImportError, NotImplementedError, OSError, TypeError, ValueError) as problem:
+        first = str(problem).partition("\n")[0]
+        print(f"fastnoise {options.command}: {first}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        print(f"fastnoise {options.command}: interrupted", file=sys.stderr)
+        return 130
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -32,6 +36,23 @@ def _parser() -> argparse.ArgumentParser:
     demo.add_argument("--epsilon", type=float, default=1.0, help="default: 1.0")
     demo.add_argument("--png", metavar="FILE", help="save the picture there as well")
     demo.set_defaults(run=_demo)
+
+    perturb = commands.add_parser("perturb", help="add noise to columns of a file or folder")
+    perturb.add_argument("input", metavar="IN", help="Parquet file or folder, Arrow IPC or CSV")
+    perturb.add_argument("output", metavar="OUT", help="the same format; whole, or not there")
+    perturb.add_argument("--plan", required=True, metavar="FILE", help="TOML: columns, mechanisms")
+    perturb.add_argument("--key-file", metavar="FILE", help="32 secret bytes: repeatable noise")
+    perturb.add_argument("--threads", type=int, help="default: all")
+    perturb.add_argument("--again", action="store_true", help="perturb what has noise already")
+    perturb.add_argument("--dry-run", action="store_true", help="check, and say what would happen")
+    perturb.add_argument("--quiet", action="store_true", help="no progress, no summary")
+    perturb.add_argument("--json", action="store_true", help="the summary as JSON")
+    perturb.set_defaults(run=_perturb)
+
+    receipt = commands.add_parser("receipt", help="what was done to the columns of a file")
+    receipt.add_argument("input", metavar="FILE")
+    receipt.add_argument("--json", action="store_true", help="print JSON instead of a page")
+    receipt.set_defaults(run=_receipt)
 
     warm = commands.add_parser("warmup", help="compile every kernel into the cache")
     warm.set_defaults(run=_warmup)
@@ -48,6 +69,18 @@ def _demo(options: argparse.Namespace) -> int:
 
     print(demo(options.rows, options.epsilon, options.png))
     return 0
+
+
+def _perturb(options: argparse.Namespace) -> int:
+    from fastnoise.etl.command import perturb
+
+    return perturb(options)
+
+
+def _receipt(options: argparse.Namespace) -> int:
+    from fastnoise.etl.command import receipt
+
+    return receipt(options)
 
 
 def _warmup(options: argparse.Namespace) -> int:

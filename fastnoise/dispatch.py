@@ -6,7 +6,7 @@ All arguments are checked before a stream is advanced or `out` is touched.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import inf, prod
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from fastnoise_kernels.layout import EXACT_FLOAT
 
+from fastnoise.columns import column_of, is_column
 from fastnoise.engine import CHUNK, Limits, count_bad, perturb_chunk
 from fastnoise.rows import Rows, check_stream, requested_rows, rows_and_key
 from fastnoise.stream import Stream
@@ -55,23 +56,44 @@ def perturb(
     one_of("nan", missing, "raise", "keep")
     check_stream(stream)
     release = mechanism._release(grid)
-    data = _integer_array(x) if release.integers else _float_array(x)
-    _check_rows(data.shape, mechanism)
+    if is_column(x):
+        column = column_of(x, out, missing)
+        parts = [_checked_array(part, mechanism, release) for part in column.parts]
+        results = [_result(part, None, release) for part in parts]
+        _perturb_parts(mechanism, release, grid, parts, results, stream, rows, clip, missing)
+        return column.with_values(results)
+    data = _checked_array(x, mechanism, release)
     result = _result(data, out, release)
-    limits = _limits(clip, data, release)
-    chosen = requested_rows(rows, _rows_in(data, mechanism), stream)
-    _refuse_bad_values(data, missing)
-    if grid is None:
-        message = "grid=None: float noise whose low bits give the data away, for simulation only"
-        warnings.warn(message, TextbookNoiseWarning, stacklevel=3)
-    if stream is not None:
-        stream._warn_of_seed()
-    _run(mechanism, release, grid, data, result, stream, chosen, limits)
+    _perturb_parts(mechanism, release, grid, [data], [result], stream, rows, clip, missing)
     if out is not None:
         return out
     if isinstance(x, np.ndarray | list | tuple):
         return result
     return result[()] if isinstance(x, np.generic) else result.item()
+
+
+def _perturb_parts(
+    mechanism: Mechanism,
+    release: Release,
+    grid: Any,
+    parts: Sequence[Array],
+    results: Sequence[Array],
+    stream: Stream | None,
+    rows: Any,
+    clip: Any,
+    missing: str,
+) -> None:
+    """The parts of one column, whose rows follow each other, after all arguments are checked."""
+    limits = _limits(clip, parts[0], release)
+    count = sum(_rows_in(part, mechanism) for part in parts)
+    chosen = requested_rows(rows, count, stream)
+    _refuse_bad_values(parts, missing)
+    if grid is None:
+        message = "grid=None: float noise whose low bits give the data away, for simulation only"
+        warnings.warn(message, TextbookNoiseWarning, stacklevel=4)
+    if stream is not None:
+        stream._warn_of_seed()
+    _run(mechanism, release, grid, parts, results, stream, chosen, limits)
 
 
 def sample(mechanism: Mechanism, size: Any, dtype: Any, out: Any, stream: Stream | None) -> Any:
@@ -88,7 +110,8 @@ def sample(mechanism: Mechanism, size: Any, dtype: Any, out: Any, stream: Stream
         result = _checked_out(out, np.shape(out) if size is None else wanted_shape, kind)
         _check_rows(result.shape, mechanism, "out")
     limits = _limits(None, result, release)
-    _run(mechanism, release, mechanism.grid, None, result, stream, None, limits)
+    result[...] = 0
+    _run(mechanism, release, mechanism.grid, [result], [result], stream, None, limits)
     if out is not None:
         return out
     return result.item() if size is None and result.ndim == 0 else result
@@ -98,24 +121,22 @@ def _run(
     mechanism: Mechanism,
     release: Release,
     grid: Any,
-    data: Array | None,
-    result: Array,
+    parts: Sequence[Array],
+    results: Sequence[Array],
     stream: Stream | None,
     rows: Rows | None,
     limits: Limits,
 ) -> None:
-    """Perturb `data`, or zeros, into `result`: a fresh key, or the stream's for this mechanism."""
-    if result.size == 0:
+    """Perturb `parts` into `results`: a fresh key, or the stream's for this mechanism."""
+    count = sum(_rows_in(result, mechanism) for result in results)
+    if count == 0:
         return
-    count, purpose = _rows_in(result, mechanism), f"{mechanism!r} on grid {grid}"
-    rows, key = rows_and_key(stream, rows, count, purpose)
-    if data is None:
-        data = result
-        data[...] = 0
+    rows, key = rows_and_key(stream, rows, count, f"{mechanism!r} on grid {grid}")
     done = 0
-    for source, target in _chunks(data, result, _working_dtype(result.dtype)):
-        perturb_chunk(release, key, rows, done, source, target, limits)
-        done += source.size
+    for part, result in zip(parts, results, strict=True):
+        for source, target in _chunks(part, result, _working_dtype(result.dtype)):
+            perturb_chunk(release, key, rows, done, source, target, limits)
+            done += source.size
 
 
 def _rows_in(array: Array, mechanism: Mechanism) -> int:
@@ -181,6 +202,12 @@ def _noise_dtype(dtype: Any, release: Release) -> np.dtype[Any]:
     return kind
 
 
+def _checked_array(x: Any, mechanism: Mechanism, release: Release) -> Array:
+    data = _integer_array(x) if release.integers else _float_array(x)
+    _check_rows(data.shape, mechanism)
+    return data
+
+
 def _float_array(x: Any) -> Array:
     allowed = "numbers: a scalar, a list or a NumPy array of float64, float32 or integers"
     if isinstance(x, np.ndarray | np.generic | list | tuple):
@@ -237,23 +264,33 @@ def _checked_out(out: Any, wanted: tuple[int, ...], kind: np.dtype[Any]) -> Arra
         raise ValueError(f"out must have shape {wanted}, not {out.shape}")
     if not out.flags.writeable:
         raise ValueError("out must be writeable, not read-only")
-    if any(stride == 0 and length > 1 for stride, length in zip(out.strides, wanted, strict=True)):
+    repeats = any(step == 0 and n > 1 for step, n in zip(out.strides, wanted, strict=True))
+    if repeats and out.size:
         raise ValueError("out must not repeat its own elements (a stride of 0)")
     return out.view(np.ndarray)  # a matrix would stay two-dimensional whatever one does
 
 
-def _refuse_bad_values(data: Array, missing: str) -> None:
-    if data.dtype.kind != "f" or data.size == 0:
+def _refuse_bad_values(parts: Sequence[Array], missing: str) -> None:
+    if parts[0].dtype.kind != "f":
         return
     keep = missing == "keep"
-    parts = (data.reshape(-1),) if _is_plain(data) else _buffers(data)
-    bad = sum(count_bad(part, keep) for part in parts)
-    if bad:
+    counts = [_count_bad(part, keep) for part in parts]
+    if bad := sum(counts):
         what = "infinite" if keep else "NaN or infinite"
         cure = "drop them" if keep else 'drop or fill them, or pass nan="keep" to let NaN through'
-        where, value = _first_bad(data, keep)
+        first = next(i for i, count in enumerate(counts) if count)
+        where, value = _first_bad(parts[first], keep, sum(part.size for part in parts[:first]))
         count = f"{bad} {what} value{'s' if bad > 1 else ''}"
         raise ValueError(f"x has {count}, the first {value} at {where}: {cure}")
+
+
+def _count_bad(data: Array, keep: bool) -> int:
+    if data.size == 0:
+        return 0
+    return sum(
+        count_bad(part, keep)
+        for part in ([data.reshape(-1)] if _is_plain(data) else _buffers(data))
+    )
 
 
 def _buffers(data: Array) -> Iterator[Array]:
@@ -262,13 +299,14 @@ def _buffers(data: Array) -> Iterator[Array]:
     yield from np.nditer(data, flags, ["readonly", "contig"], kind, order="C", buffersize=CHUNK)  # type: ignore[call-overload]
 
 
-def _first_bad(data: Array, keep: bool) -> tuple[str, float]:
+def _first_bad(data: Array, keep: bool, before: int) -> tuple[str, float]:
+    """Where, after so many values of other parts, and what."""
     done = 0
     for part in _buffers(data):
         bad = np.isinf(part) if keep else ~np.isfinite(part)
         if bad.any():
             flat = done + int(bad.argmax())
             index = tuple(int(i) for i in np.unravel_index(flat, data.shape))
-            return f"index {index[0] if len(index) == 1 else index}", float(data[index])
+            return f"index {before + index[0] if len(index) == 1 else index}", float(data[index])
         done += part.size
     raise AssertionError("a bad value was counted and is gone: x changed during the call")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
@@ -21,3 +22,34 @@ def progress(items: Sequence[tuple[str, Item]]) -> Iterator[Item]:
         yield item
     if shown:
         print("\r\033[K", end="", file=sys.stderr, flush=True)
+
+
+class Rate:
+    """Rows done, how fast, and how long it still takes; redrawn a few times a second."""
+
+    def __init__(self, quiet: bool = False) -> None:
+        self.shown = sys.stderr.isatty() and not quiet
+        self.started, self.drawn = time.perf_counter(), 0.0
+
+    def __enter__(self) -> Rate:
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        if self.shown:
+            print("\r\033[K", end="", file=sys.stderr, flush=True)
+
+    def show(self, done: int, rows: int | None) -> None:
+        now = time.perf_counter()
+        if not self.shown or now - self.drawn < 0.1:
+            return
+        self.drawn = now
+        print(f"\r\033[K{self.line(done, rows)}", end="", file=sys.stderr, flush=True)
+
+    def line(self, done: int, rows: int | None) -> str:
+        rate = done / max(self.drawn - self.started, 1e-9)
+        if not rows:
+            return f"{done:,} rows, {rate:,.0f} a second"
+        filled = WIDTH * done // rows
+        left = (rows - done) / max(rate, 1e-9)
+        bar = "█" * filled + "░" * (WIDTH - filled)
+        return f"{bar} {done:,} of {rows:,} rows, {rate:,.0f} a second, {left:.0f} s left"

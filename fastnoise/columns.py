@@ -1,0 +1,137 @@
+"""Columns of other libraries: pandas, Polars, PyArrow, whatever speaks Arrow.
+
+A column becomes arrays that share its memory, and a new column is made of the results, with the
+validity, index, name and dtype of the old one. Nothing is imported unless such a column comes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+
+
+class Column(Protocol):
+    parts: list[Array]  # one at least
+
+    def with_values(self, results: Sequence[Array]) -> Any: ...
+
+
+def is_column(x: Any) -> bool:
+    """Whether `x` offers itself as Arrow data (the Arrow PyCapsule interface)."""
+    return hasattr(x, "__arrow_c_array__") or hasattr(x, "__arrow_c_stream__")
+
+
+def column_of(x: Any, out: Any, missing: str) -> Column:
+    if out is not None:
+        raise TypeError(f"out must be left out for a {_name(x)}: a new one comes back")
+    if len(getattr(x, "shape", ())) > 1 or hasattr(x, "column_names"):
+        raise TypeError(f"x must be one column, not a {_name(x)}: fastnoise.Plan takes tables")
+    if isinstance(getattr(x, "dtype", None), np.dtype):
+        return _NumpyColumn(x)
+    return _ArrowColumn(x, missing)
+
+
+def _name(x: Any) -> str:
+    return f"{type(x).__module__.partition('.')[0]}.{type(x).__name__}"
+
+
+class _NumpyColumn:
+    """A pandas Series that holds a NumPy array; its missing values are NaN."""
+
+    def __init__(self, x: Any) -> None:
+        self.x, self.parts = x, [x.to_numpy()]
+
+    def with_values(self, results: Sequence[Array]) -> Any:
+        return type(self.x)(results[0], index=self.x.index, name=self.x.name, copy=False)
+
+
+class _ArrowColumn:
+    """Anything else: chunks of values, and a bit for each that says whether it is there."""
+
+    def __init__(self, x: Any, missing: str) -> None:
+        pyarrow = arrow()
+        self.x, self.chunks = x, _chunks(x)
+        nulls = sum(chunk.null_count for chunk in self.chunks)
+        if nulls and missing != "keep":
+            cure = 'drop or fill them, or pass nan="keep" to keep them'
+            raise ValueError(f"x has {nulls} null{'s' if nulls > 1 else ''}: {cure}")
+        kind = self.chunks[0].type
+        floats = pyarrow.types.is_float32(kind) or pyarrow.types.is_float64(kind)
+        if not (floats or pyarrow.types.is_integer(kind)):
+            raise TypeError(f"x must be a column of float64, float32 or integers, not of {kind}")
+        self.parts = [_values(chunk) for chunk in self.chunks]
+
+    def with_values(self, results: Sequence[Array]) -> Any:
+        pairs = zip(self.chunks, results, strict=True)
+        made = [_like(chunk, values) for chunk, values in pairs]
+        if isinstance(self.x, arrow().Array):
+            return made[0]
+        chunked = arrow().chunked_array(made, made[0].type)
+        if isinstance(self.x, arrow().ChunkedArray):
+            return chunked
+        if not hasattr(self.x, "index"):  # Polars
+            return type(self.x)(self.x.name, chunked)
+        values = _pandas_dtype(self.x.dtype, chunked.type).__from_arrow__(chunked)
+        return type(self.x)(values, index=self.x.index, name=self.x.name, copy=False)
+
+
+def arrow() -> Any:
+    try:
+        import pyarrow
+    except ImportError:
+        what = "columns and tables of other libraries need pyarrow"
+        raise ImportError(f"{what}: pip install 'fastnoise[frames]'") from None
+    return pyarrow
+
+
+def _chunks(x: Any) -> list[Any]:
+    """One chunk at least, which may be empty."""
+    if hasattr(x, "array"):  # pandas: an extension array, with a mask of its own
+        x = x.array
+    found = arrow().array(x) if _is_single(x) else arrow().chunked_array(x)
+    chunks = [found] if isinstance(found, arrow().Array) else found.chunks
+    return chunks or [arrow().array([], found.type)]
+
+
+def _is_single(x: Any) -> bool:
+    return hasattr(x, "__arrow_c_array__") or not hasattr(x, "__arrow_c_stream__")
+
+
+def _values(chunk: Any) -> Array:
+    """The values of a chunk, 0 where they are missing; a copy only then."""
+    kind = np.dtype(chunk.type.to_pandas_dtype())
+    if len(chunk) == 0:
+        return np.empty(0, kind)
+    whole = np.frombuffer(chunk.buffers()[1], kind, chunk.offset + len(chunk))
+    values = whole[chunk.offset :]
+    if chunk.null_count:
+        values = np.where(chunk.is_null().to_numpy(zero_copy_only=False), kind.type(0), values)
+    return values
+
+
+def _like(chunk: Any, values: Array) -> Any:
+    """An array of these values that is null where `chunk` is, whose bits it shares."""
+    pyarrow = arrow()
+    kind = pyarrow.from_numpy_dtype(values.dtype)
+    if not chunk.null_count:
+        return pyarrow.Array.from_buffers(kind, len(values), [None, pyarrow.py_buffer(values)])
+    skipped, first = divmod(chunk.offset, 8)  # bits are shared by whole bytes
+    padded = values if first == 0 else np.concatenate([np.zeros(first, values.dtype), values])
+    buffers = [chunk.buffers()[0].slice(skipped), pyarrow.py_buffer(padded)]
+    return pyarrow.Array.from_buffers(kind, len(values), buffers, chunk.null_count, first)
+
+
+def _pandas_dtype(dtype: Any, kind: Any) -> Any:
+    """The pandas dtype of the same family for an Arrow type, which may have become float64."""
+    if hasattr(dtype, "pyarrow_dtype"):
+        return type(dtype)(kind)
+    if dtype.numpy_dtype == kind.to_pandas_dtype():
+        return dtype
+    import pandas
+
+    return pandas.Float64Dtype()

@@ -1,0 +1,1 @@
+"""Jobs: plans, tables, files."""

@@ -1,0 +1,110 @@
+"""What `fastnoise perturb` and `fastnoise receipt` do with their arguments."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from fastnoise.etl.job import Job, prepare, receipt_of, run
+from fastnoise.etl.plan import Plan
+from fastnoise.etl.receipt import page, totals
+from fastnoise.progress import Rate
+from fastnoise.stream import KEY_BYTES, Stream
+
+
+def perturb(options: argparse.Namespace) -> int:
+    plan = Plan.load(options.plan)
+    stream = None
+    if options.key_file is not None:
+        if plan.release is None:
+            raise ValueError(f"{options.plan}: release is needed with a key file: noise repeats")
+        stream = Stream.from_key(_key(Path(options.key_file)))
+    _set_threads(options.threads)
+    job = prepare(Path(options.input), Path(options.output), plan, options.again)
+    if not options.dry_run:
+        signal.signal(signal.SIGTERM, _stop)
+        started = time.perf_counter()
+        with Rate(quiet=options.quiet or options.json) as rate:
+            run(job, stream, rate.show)
+        seconds = time.perf_counter() - started
+    if options.json:
+        print(json.dumps(_summary(job, None if options.dry_run else seconds)))
+    elif not options.quiet:
+        print(_dry_page(job) if options.dry_run else _page(job, seconds))
+    return 0
+
+
+def receipt(options: argparse.Namespace) -> int:
+    path = Path(options.input)
+    if not path.exists():
+        raise FileNotFoundError(f"{path} does not exist")
+    found = receipt_of(path)
+    print(json.dumps(found, indent=1) if options.json else page(found))
+    return 0 if found["releases"] else 1
+
+
+def _stop(number: int, frame: Any) -> None:
+    """Clean up, as on an interrupt."""
+    sys.exit(128 + number)
+
+
+def _key(path: Path) -> bytes:
+    """32 bytes, or 64 hexadecimal digits; what is wrong is told without showing it."""
+    found = path.read_bytes()
+    if len(found) == KEY_BYTES:
+        return found
+    try:
+        key = bytes.fromhex(found.decode("ascii"))
+    except ValueError:
+        key = b""
+    if len(key) != KEY_BYTES:
+        raise ValueError(f"{path} must hold {KEY_BYTES} secret bytes, or as many in hexadecimal")
+    return key
+
+
+def _set_threads(threads: int | None) -> None:
+    if threads is None:
+        return
+    import numba
+    import pyarrow
+
+    most = int(numba.config.NUMBA_NUM_THREADS)
+    if threads < 1:
+        raise ValueError(f"--threads must be at least 1, not {threads}")
+    numba.set_num_threads(min(threads, most))
+    pyarrow.set_cpu_count(threads)
+
+
+def _summary(job: Job, seconds: float | None) -> dict[str, Any]:
+    epsilon, delta = job.totals
+    return {
+        "output": str(job.target),
+        "rows": job.done if seconds is not None else job.rows,
+        "seconds": seconds,
+        "columns": list(job.plan.columns),
+        "epsilon": job.plan.epsilon,
+        "delta": job.plan.delta,
+        "total_epsilon": epsilon,
+        "total_delta": delta,
+    }
+
+
+def _page(job: Job, seconds: float) -> str:
+    rate = f"{job.done / seconds:,.0f} a second"
+    return f"{job.target}: {job.done:,} rows in {seconds:.1f} s, {rate}\n{_total(job)}"
+
+
+def _dry_page(job: Job) -> str:
+    rows = "" if job.rows is None else f", {job.rows:,} rows"
+    files = f"{len(job.files)} file{'s' * (len(job.files) > 1)}{rows}"
+    return f"would write {job.target}: {files}\n{job.plan}\n{_total(job)}"
+
+
+def _total(job: Job) -> str:
+    epsilon, delta = totals(job.receipt)
+    return f"epsilon {epsilon:g}, delta {delta:g} for one person, in all"

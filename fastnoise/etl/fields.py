@@ -1,0 +1,129 @@
+"""What stands in a plan: every field checked, every error with its place and what is allowed."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from fractions import Fraction
+from math import isfinite, isqrt
+from typing import Any
+
+import fastnoise
+from fastnoise.mechanisms.mechanism import IntegerMechanism
+from fastnoise.release import float_above
+from fastnoise.validation import refusal
+
+SCALARS = {
+    "staircase": "Staircase",
+    "laplace": "Laplace",
+    "discrete-staircase": "DiscreteStaircase",
+    "geometric": "Geometric",
+    "discrete-laplace": "DiscreteLaplace",
+    "discrete-uniform": "DiscreteUniform",
+    "truncated-discrete-laplace": "TruncatedDiscreteLaplace",
+}
+VECTORS = {
+    "l2-laplace": "L2Laplace",
+    "multi-user-laplace": "MultiUserLaplace",
+    "l1-staircase": "L1Staircase",
+    "box-staircase": "BoxStaircase",
+}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One mechanism and the column, or the columns of the vector, that it perturbs."""
+
+    name: str  # column:income, vector:position
+    columns: tuple[str, ...]
+    kind: str  # staircase
+    parameters: dict[str, Any]  # of the mechanism, as given or as the clip says
+    mechanism: Any
+    clip: tuple[float, float] | None
+
+
+def column_entry(place: str, name: str, fields: Any) -> Entry:
+    return Entry(f"column:{name}", (name,), *_mechanism(place, fields, SCALARS, 0))
+
+
+def vector_entry(place: str, name: str, fields: Any) -> Entry:
+    columns = mapping(place, fields).get("columns")
+    if not isinstance(columns, list | tuple) or not all(isinstance(c, str) for c in columns):
+        raise ValueError(refusal(f"{place}.columns", columns, "a list of names of columns"))
+    if len(columns) < 2 or len(set(columns)) < len(columns):
+        raise ValueError(refusal(f"{place}.columns", columns, "two or more different columns"))
+    rest = {key: value for key, value in fields.items() if key != "columns"}
+    found = _mechanism(place, rest, VECTORS, len(columns))
+    return Entry(f"vector:{name}", tuple(columns), *found)
+
+
+def mapping(place: str, value: Any) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise TypeError(refusal(place, value, "a table of fields"))
+    return value
+
+
+def refuse_unknown(place: str, fields: Mapping[str, Any], allowed: Sequence[str]) -> None:
+    for name in fields:
+        if name not in allowed:
+            raise ValueError(f"{place} has no field {name!r}{_nearest(name, allowed)}")
+
+
+def _nearest(name: object, allowed: Sequence[str]) -> str:
+    """What was meant, or all there is."""
+    near = get_close_matches(str(name), allowed, 1)
+    return f": did you mean {near[0]!r}?" if near else f"; there are {', '.join(sorted(allowed))}"
+
+
+def _mechanism(
+    place: str, fields: Any, names: Mapping[str, str], dim: int
+) -> tuple[str, dict[str, Any], Any, tuple[float, float] | None]:
+    """Its name, parameters, itself, and what to clip to."""
+    found = mapping(place, fields)
+    name = found.get("mechanism")
+    if not isinstance(name, str) or name not in names:
+        what = "is missing" if name is None else f"{name!r} is unknown here"
+        raise ValueError(f"{place}.mechanism {what}{_nearest(name, list(names))}")
+    kind = getattr(fastnoise, names[name])
+    parameters = [p for p in inspect.signature(kind).parameters if p != "dim"]
+    refuse_unknown(place, found, ["mechanism", "clip", *parameters])
+    clip = _clip(f"{place}.clip", found.get("clip"), issubclass(kind, IntegerMechanism))
+    given = {key: found[key] for key in parameters if key in found}
+    if dim and "widths" not in parameters:
+        given["dim"] = dim
+    for field in {"sensitivity", "widths"} & set(parameters) - set(given):
+        if clip is None:
+            raise ValueError(f"{place} needs {field}, or clip to set it")
+        given[field] = _from_clip(name, field, clip, dim)
+    try:
+        return name, given, kind(**given), clip
+    except (TypeError, ValueError) as problem:
+        raise type(problem)(f"{place}: {problem}") from None
+
+
+def _clip(place: str, value: Any, integers: bool) -> tuple[float, float] | None:
+    if value is None:
+        return None
+    kinds, what = (int, "integers") if integers else ((int, float), "numbers")
+    allowed = f"[low, high], two finite {what} with low < high"
+    if not isinstance(value, list | tuple) or len(value) != 2:
+        raise TypeError(refusal(place, value, allowed))
+    for bound in value:
+        if isinstance(bound, bool) or not isinstance(bound, kinds) or not isfinite(bound):
+            raise TypeError(refusal(place, value, allowed))
+    if not value[0] < value[1]:
+        raise ValueError(refusal(place, value, allowed))
+    return value[0], value[1]
+
+
+def _from_clip(name: str, field: str, clip: tuple[float, float], dim: int) -> Any:
+    """How far apart two values, or vectors, within the clip can be, rounded up."""
+    width = Fraction(clip[1]) - Fraction(clip[0])
+    if field == "widths":
+        return [float_above(width)] * dim
+    if name in SCALARS:
+        return int(width) if width == int(width) else float_above(width)
+    root = Fraction(isqrt(dim << 100) + 1, 1 << 50)  # of dim, rounded up
+    return float_above(width * (dim if name == "l1-staircase" else root))

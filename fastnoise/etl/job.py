@@ -1,0 +1,207 @@
+"""Files through a plan: read, perturbed and written at once; the output is whole or not there."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from fastnoise.etl.csv import CsvSource
+from fastnoise.etl.ipc import IpcSource
+from fastnoise.etl.parquet import ParquetSource
+from fastnoise.etl.plan import Plan
+from fastnoise.etl.receipt import KEY, Receipt, receipt_for, receipt_in, totals
+from fastnoise.etl.tables import Run, perturbed_schema, with_columns
+from fastnoise.stream import Stream
+
+PARQUET, IPC, CSV = (".parquet", ".pq"), (".arrow", ".feather", ".ipc", ".arrows"), (".csv", ".tsv")
+RECEIPT = ".receipt.json"  # of a CSV file, beside it
+
+Source = Any
+Progress = Callable[[int, int | None], None]  # rows done, of so many if that is known
+
+
+@dataclass
+class Job:
+    """What is to be done, checked: nothing has been written."""
+
+    source: Path
+    target: Path
+    plan: Plan
+    files: list[tuple[Path, Path]]  # from, and to beneath the target
+    receipt: Receipt
+    schema: Any
+    rows: int | None = None
+    done: int = field(default=0, init=False)
+
+    @property
+    def totals(self) -> tuple[float, float]:
+        """Epsilon and delta of one person, earlier releases included."""
+        return totals(self.receipt)
+
+
+def prepare(source: Path, target: Path, plan: Plan, again: bool = False) -> Job:
+    """Check the plan, every schema, the receipts and the target."""
+    files = [(path, path.relative_to(source)) for path in _files(source)]
+    _refuse_target(source, target)
+    counts, schema, receipt = [], None, None
+    for path, _ in files:
+        with _opened(path, plan) as opened:
+            try:
+                schema = perturbed_schema(plan, opened.schema)
+            except (TypeError, ValueError) as problem:
+                raise type(problem)(f"{path}: {problem}") from None
+            counts.append(opened.rows)
+        old = receipt_of(path)
+        if receipt is not None and old != receipt:
+            raise ValueError(f"{path}: its receipt is not that of the files before")
+        receipt = old
+    rows = None if None in counts else sum(counts)
+    made = receipt_for(plan, receipt or {"releases": []}, again)
+    return Job(source, target, plan, files, made, schema, rows)
+
+
+def _files(source: Path) -> list[Path]:
+    """The file itself, or those of a folder in the order of their names."""
+    if not source.exists():
+        raise FileNotFoundError(f"{source} does not exist")
+    if not source.is_dir():
+        return [source]
+    found = sorted(path for path in source.rglob("*") if path.is_file())
+    data = [p for p in found if not _is_hidden(p.relative_to(source))]
+    for path in data:
+        if path.suffix not in PARQUET:
+            raise ValueError(f"{path} is not a Parquet file: a folder holds nothing else")
+    if not data:
+        raise ValueError(f"{source} holds no Parquet files")
+    return data
+
+
+def _is_hidden(path: Path) -> bool:
+    """Summaries and marks of other programs, which would no longer be right."""
+    return any(part.startswith(("_", ".")) for part in path.parts)
+
+
+def _refuse_target(source: Path, target: Path) -> None:
+    if target.resolve() == source.resolve() or source.resolve() in target.resolve().parents:
+        raise ValueError(f"{target} is, or is in, what is read: choose another place")
+    if source.is_dir() and target.exists():
+        raise FileExistsError(f"{target} exists: a folder is only made where there is none")
+    if target.is_dir():
+        raise IsADirectoryError(f"{target} is a folder")
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"{target.parent} is not a folder")
+
+
+@contextmanager
+def _opened(path: Path, plan: Plan) -> Iterator[Source]:
+    source = _source(path, plan)
+    try:
+        yield source
+    finally:
+        source.close()
+
+
+def _source(path: Path, plan: Plan) -> Source:
+    suffix = path.suffix.lower()
+    if suffix in PARQUET:
+        return ParquetSource(path)
+    if suffix in IPC:
+        return IpcSource(path)
+    if suffix in CSV:
+        return CsvSource(path, plan)
+    allowed = ", ".join([*PARQUET, *IPC, *CSV])
+    raise ValueError(f"{path}: the name must end with one of {allowed}")
+
+
+def receipt_of(path: Path) -> Receipt:
+    suffix = path.suffix.lower()
+    if path.is_dir():
+        return receipt_of(_files(path)[0])
+    if suffix in CSV:
+        beside = path.with_name(path.name + RECEIPT)
+        return json.loads(beside.read_text()) if beside.exists() else {"releases": []}
+    opened = ParquetSource(path) if suffix in PARQUET else IpcSource(path)
+    try:
+        return receipt_in(opened.schema.metadata)
+    finally:
+        opened.close()
+
+
+def run(job: Job, stream: Stream | None, progress: Progress = lambda done, rows: None) -> None:
+    """Do it. On any failure, and on an interrupt, the partial output is removed."""
+    partial = job.target.with_name(f".{job.target.name}.fastnoise-partial")
+    _remove(partial)
+    try:
+        release = Run(job.plan, stream)
+        for path, inside in job.files:
+            where = partial / inside if job.source.is_dir() else partial
+            where.parent.mkdir(parents=True, exist_ok=True)
+            with _opened(path, job.plan) as source:
+                _copy(job, source, where, release, progress)
+            _sync(where)
+        os.replace(partial, job.target)
+        if job.target.suffix.lower() in CSV:
+            beside = job.target.with_name(job.target.name + RECEIPT)
+            beside.write_text(json.dumps(job.receipt, indent=1) + "\n")
+        _sync(job.target.parent)
+    finally:
+        _remove(partial)
+
+
+def _copy(job: Job, source: Source, where: Path, release: Run, progress: Progress) -> None:
+    """Read the next batch and write the last one while this one gets its noise."""
+    schema = perturbed_schema(job.plan, source.schema)
+    schema = schema.with_metadata({**(schema.metadata or {}), KEY: json.dumps(job.receipt)})
+    target = source.writer(where, schema, job.plan.columns)
+    batches = source.batches()
+    written: Future[None] | None = None
+    with ThreadPoolExecutor(1) as reading, ThreadPoolExecutor(1) as writing:
+        try:
+            following = reading.submit(next, batches, None)
+            while (batch := following.result()) is not None:
+                following = reading.submit(next, batches, None)
+                noisy = with_columns(batch, release).replace_schema_metadata(schema.metadata)
+                if written is not None:
+                    written.result()
+                written = writing.submit(target.write, noisy)
+                job.done += batch.num_rows
+                progress(job.done, job.rows)
+            if written is not None:
+                written.result()
+        except BaseException:
+            _close_quietly(target, written)
+            raise
+    target.close()
+
+
+def _close_quietly(target: Any, written: Future[None] | None) -> None:
+    """After a failure: the first problem is the one to tell."""
+    try:
+        if written is not None:
+            written.exception()
+        target.close()
+    except Exception:
+        pass
+
+
+def _sync(path: Path) -> None:
+    """To the disk itself: a rename must not survive a power cut that its data did not."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)

@@ -1,0 +1,70 @@
+"""Parquet files, row group by row group, written as they were."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from fastnoise.columns import arrow
+
+CODECS = {"UNCOMPRESSED": "NONE", "LZ4_RAW": "LZ4"}
+
+
+class ParquetSource:
+    """A file to read: its Arrow schema, its number of rows, its row groups as tables."""
+
+    def __init__(self, path: Path) -> None:
+        arrow()
+        from pyarrow import parquet
+
+        self.file = parquet.ParquetFile(path)
+        self.schema, self.rows = self.file.schema_arrow, self.file.metadata.num_rows
+
+    def batches(self) -> Iterator[Any]:
+        for group in range(self.file.num_row_groups):
+            yield self.file.read_row_group(group)
+
+    def writer(self, path: Path, schema: Any, perturbed: Sequence[str]) -> ParquetTarget:
+        return ParquetTarget(path, schema, self._settings(perturbed))
+
+    def close(self) -> None:
+        self.file.close()
+
+    def _settings(self, perturbed: Sequence[str]) -> dict[str, Any]:
+        """Those of the first row group; dictionaries of noise would be in vain."""
+        metadata = self.file.metadata
+        settings: dict[str, Any] = {
+            "version": "2.6" if metadata.format_version != "1.0" else "1.0",
+            "store_schema": b"ARROW:schema" in (metadata.metadata or {}),
+        }
+        if metadata.num_row_groups == 0:
+            return settings
+        group = metadata.row_group(0)
+        columns = [group.column(i) for i in range(group.num_columns)]
+        settings["compression"] = {
+            c.path_in_schema: CODECS.get(c.compression, c.compression) for c in columns
+        }
+        settings["use_dictionary"] = [
+            c.path_in_schema
+            for c in columns
+            if c.has_dictionary_page and c.path_in_schema not in perturbed
+        ]
+        settings["write_statistics"] = [c.path_in_schema for c in columns if c.is_stats_set]
+        settings["use_deprecated_int96_timestamps"] = any(
+            c.physical_type == "INT96" for c in columns
+        )
+        return settings
+
+
+class ParquetTarget:
+    def __init__(self, path: Path, schema: Any, settings: dict[str, Any]) -> None:
+        from pyarrow import parquet
+
+        self.writer = parquet.ParquetWriter(path, schema, **settings)
+
+    def write(self, table: Any) -> None:
+        self.writer.write_table(table, row_group_size=max(1, table.num_rows))
+
+    def close(self) -> None:
+        self.writer.close()

@@ -1,0 +1,135 @@
+"""Tables through a plan, whole or batch by batch."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from fastnoise.columns import Column, arrow, column_of
+from fastnoise.etl.fields import Entry
+from fastnoise.etl.ids import Seen, ids_of
+from fastnoise.etl.plan import Plan
+from fastnoise.rows import check_stream
+from fastnoise.stream import KEY_BYTES, Stream
+
+
+class Run:
+    """One release: rows are numbered as batches come, ids are seen once."""
+
+    def __init__(self, plan: Plan, stream: Stream | None) -> None:
+        check_stream(stream)
+        self.plan = plan
+        self.rows = Stream.from_key(os.urandom(KEY_BYTES)) if stream is None else stream
+        base = self.rows.child(f"release {plan.release}")
+        self.streams = {entry.name: base.child(entry.name) for entry in plan.entries}
+        self.secret, self.seen = base.child("ids")._key, Seen(plan.key or "")
+
+    def perturb(self, column: Callable[[str], Any], count: int) -> dict[str, Any]:
+        """The plan's columns of a batch of so many rows, perturbed; `column` finds one by name."""
+        rows: Any
+        if self.plan.key is None:
+            first = self.rows._reserve(count)
+            rows = range(first, first + count)
+        else:
+            rows = ids_of(column(self.plan.key), self.plan.key, self.secret)
+            self.seen.add(rows)
+        made: dict[str, Any] = {}
+        for entry in self.plan.entries:
+            found = [column(name) for name in entry.columns]
+            try:
+                results = _perturbed(entry, found, self.streams[entry.name], rows)
+            except (TypeError, ValueError) as problem:
+                where = " and ".join(repr(name) for name in entry.columns)
+                raise type(problem)(f"column {where}: {problem}") from None
+            made.update(zip(entry.columns, results, strict=True))
+        return made
+
+
+def _perturbed(entry: Entry, columns: Sequence[Any], stream: Stream, rows: Any) -> list[Any]:
+    options: dict[str, Any] = {"stream": stream, "rows": rows, "clip": entry.clip, "nan": "keep"}
+    if len(columns) == 1:
+        return [entry.mechanism.perturb(columns[0], **options)]
+    views = [column_of(column, None, "keep") for column in columns]
+    vectors = np.empty((sum(map(len, views[0].parts)), len(views)))
+    for i, view in enumerate(views):
+        np.concatenate(view.parts, out=vectors[:, i])
+    entry.mechanism.perturb(vectors, out=vectors, **options)
+    return [_split(view, vectors[:, i]) for i, view in enumerate(views)]
+
+
+def _split(view: Column, values: Any) -> Any:
+    """A column like `view`, of these values."""
+    kind = view.parts[0].dtype if view.parts[0].dtype.kind == "f" else np.float64
+    ends = np.cumsum([len(part) for part in view.parts])[:-1]
+    return view.with_values(np.split(values.astype(kind), ends))
+
+
+def perturb_table(plan: Plan, table: Any, stream: Stream | None) -> Any:
+    """See `Plan.perturb`."""
+    check_stream(stream)
+    pyarrow = arrow()
+    if isinstance(table, pyarrow.RecordBatchReader):
+        check_columns(plan, table.schema.names)
+        return _reader(plan, table, stream)
+    if isinstance(table, pyarrow.Table | pyarrow.RecordBatch):
+        check_columns(plan, table.schema.names)
+        return with_columns(table, Run(plan, stream))
+    narwhals = _narwhals()
+    try:
+        frame = narwhals.from_native(table)
+    except TypeError:
+        allowed = "a pandas or Polars frame, or a PyArrow table, batch or reader"
+        raise TypeError(f"table must be {allowed}, not {type(table)}") from None
+    if isinstance(frame, narwhals.LazyFrame):
+        return perturb_table(plan, frame.collect().to_native(), stream).lazy()
+    check_columns(plan, frame.columns)
+    made = Run(plan, stream).perturb(lambda name: frame[name].to_native(), len(frame))
+    series = [narwhals.from_native(c, series_only=True).alias(name) for name, c in made.items()]
+    return frame.with_columns(*series).to_native()
+
+
+def check_columns(plan: Plan, names: Sequence[str]) -> None:
+    wanted = [*plan.columns, *([plan.key] if plan.key else [])]
+    for name in wanted:
+        if list(names).count(name) != 1:
+            what = "has no column" if name not in names else "has more than one column"
+            raise ValueError(f"the table {what} {name!r}, which {plan.source} names")
+
+
+def with_columns(table: Any, run: Run) -> Any:
+    """A PyArrow table or record batch, perturbed."""
+    made = run.perturb(table.column, table.num_rows)
+    for name, column in made.items():
+        at = table.schema.get_field_index(name)
+        old = table.schema.field(at)
+        field = arrow().field(name, column.type, old.nullable, old.metadata)
+        table = table.set_column(at, field, column)
+    return table
+
+
+def _reader(plan: Plan, reader: Any, stream: Stream | None) -> Any:
+    pyarrow, run = arrow(), Run(plan, stream)
+
+    def batches() -> Iterator[Any]:
+        for batch in reader:
+            yield with_columns(batch, run)
+
+    return pyarrow.RecordBatchReader.from_batches(perturbed_schema(plan, reader.schema), batches())
+
+
+def perturbed_schema(plan: Plan, schema: Any) -> Any:
+    """The schema of what comes out: as it was, but for integers that get continuous noise."""
+    empty = schema.empty_table()
+    check_columns(plan, schema.names)
+    return with_columns(empty, Run(plan, None)).schema
+
+
+def _narwhals() -> Any:
+    try:
+        import narwhals.stable.v2 as narwhals
+    except ImportError:
+        raise ImportError("tables need narwhals: pip install 'fastnoise[frames]'") from None
+    return narwhals
