@@ -4,7 +4,7 @@ import numpy as np
 
 from .limits import Keystream as Fill
 from .limits import set_threads
-from .measure import cached_start, cold_start, import_ratio, seconds
+from .measure import cached_start, cold_start, import_ratio, ratio
 
 
 class Keystream:
@@ -23,8 +23,7 @@ class Keystream:
     def track_ratio_to_pcg64(self, threads):
         """How many times as long as numpy's doubles on one thread."""
         doubles = self.fill.words.view(np.float64)
-        ours, numpys = seconds(self.fill, lambda: self.generator.random(out=doubles))
-        return ours / numpys
+        return ratio(self.fill, lambda: self.generator.random(out=doubles))
 
     track_ratio_to_pcg64.unit = "x"
 

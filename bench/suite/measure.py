@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 Call = Callable[[], object]
 
@@ -16,7 +16,18 @@ FIRST_PERTURB = "import fastnoise as fn; fn.Staircase(epsilon=1.0).perturb([1.0,
 
 
 def seconds(*calls: Call, runs: int = 7) -> list[float]:
-    """The median time of each call; the calls take turns, after one round that is not counted."""
+    """The median time of each call."""
+    return [statistics.median(spent) for spent in _times(calls, runs)]
+
+
+def ratio(ours: Call, theirs: Call, runs: int = 7) -> float:
+    """How many times as long we take, at best: what disturbs a run only ever adds to it."""
+    one, other = (min(spent) for spent in _times((ours, theirs), runs))
+    return one / other
+
+
+def _times(calls: Sequence[Call], runs: int) -> list[list[float]]:
+    """The calls take turns, after one round that is not counted."""
     times: list[list[float]] = [[] for _ in calls]
     for run in range(runs + 1):
         for call, spent in zip(calls, times, strict=True):
@@ -24,7 +35,7 @@ def seconds(*calls: Call, runs: int = 7) -> list[float]:
             call()
             if run:
                 spent.append(time.perf_counter() - started)
-    return [statistics.median(spent) for spent in times]
+    return times
 
 
 def in_process(code: str, **environment: str) -> Call:

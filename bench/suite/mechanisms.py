@@ -7,7 +7,11 @@ import numpy as np
 
 from .cases import FLOATS, INTEGERS, SUBJECTS, Case
 from .limits import Pass, set_threads
-from .measure import seconds
+from .measure import ratio, seconds
+
+
+def _runs(values):
+    return max(5, min(200, 20_000_000 // values))
 
 
 class Perturb:
@@ -34,16 +38,14 @@ class Perturb:
     track_values_per_second.unit = "values/s"
 
     def track_ratio_to_numpy(self, name, values, dtype, threads):
-        """How many times as long as numpy's recipe and addition, on one thread, in turns."""
-        ours, numpys = seconds(self.case.ours, self.case.numpys, runs=5)
-        return ours / numpys
+        """How many times as long as numpy's recipe and addition, on one thread."""
+        return ratio(self.case.ours, self.case.numpys, runs=_runs(values))
 
     track_ratio_to_numpy.unit = "x"
 
     def track_ratio_to_memory(self, name, values, dtype, threads):
         """How many times as long as reading and writing as much, on as many threads."""
         y = np.zeros_like(self.case.x) if self.case.y is None else self.case.y
-        ours, limit = seconds(self.case.ours, Pass(self.case.x, y, threads))
-        return ours / limit
+        return ratio(self.case.ours, Pass(self.case.x, y, threads), runs=_runs(values))
 
     track_ratio_to_memory.unit = "x"
