@@ -11,7 +11,7 @@ from .measure import ratio, seconds
 
 
 def _runs(values):
-    return max(5, min(200, 20_000_000 // values))
+    return max(9, min(200, 20_000_000 // values))
 
 
 class Perturb:
