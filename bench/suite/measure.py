@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import statistics
 import subprocess
@@ -36,6 +37,16 @@ def _times(calls: Sequence[Call], runs: int) -> list[list[float]]:
             if run:
                 spent.append(time.perf_counter() - started)
     return times
+
+
+def keep_memory() -> None:
+    """Have glibc keep what is freed: else numpy's temporaries are mapped anew in some processes and
+    not in others, and ratios differ by a third."""
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    if mallopt is not None:
+        trim, mmap = -1, -3  # M_TRIM_THRESHOLD, M_MMAP_THRESHOLD
+        mallopt(trim, 2**31 - 1)
+        mallopt(mmap, 2**30)
 
 
 def in_process(code: str, **environment: str) -> Call:

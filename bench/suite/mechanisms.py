@@ -7,7 +7,9 @@ import numpy as np
 
 from .cases import FLOATS, INTEGERS, SUBJECTS, Case
 from .limits import Pass, set_threads
-from .measure import ratio, seconds
+from .measure import keep_memory, ratio, seconds
+
+keep_memory()
 
 
 def _runs(values):
