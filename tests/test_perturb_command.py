@@ -1,0 +1,315 @@
+"""What does the command say and leave behind, when all goes well and when nothing does?"""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from test_perturb_files import PLAN, Job, people
+
+from fastnoise.cli import main
+
+
+@pytest.fixture
+def job(tmp_path, capsys):
+    one = Job(tmp_path, capsys)
+    one.source, one.target = tmp_path / "in.parquet", tmp_path / "out.parquet"
+    pq.write_table(people(200), one.source, row_group_size=50)
+    return one
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+# --- receipts -------------------------------------------------------------------------------------
+
+
+def test_receipt__says_what_was_done_and_never_the_key(job, capsys):
+    job.perturbed(job.source, job.target)
+    assert main(["receipt", str(job.target), "--json"]) == 0
+    text = capsys.readouterr().out
+    (release,) = json.loads(text)["releases"]
+    assert release["release"] == "2026-11"
+    assert release["epsilon"] == pytest.approx(0.85)
+    assert [entry["columns"] for entry in release["columns"]] == [
+        ["income"],
+        ["visits"],
+        ["x", "y"],
+    ]
+    income = release["columns"][0]
+    assert income["mechanism"] == "staircase"
+    assert income["clip"] == [0, 200_000]
+    assert income["parameters"] == {"epsilon": 0.5, "sensitivity": 200_000}
+    assert income["grid"] > 0
+    assert job.key.read_bytes().hex() not in text
+    assert main(["receipt", str(job.target)]) == 0
+    assert "epsilon 0.85, delta 0 for one person, in all" in capsys.readouterr().out
+    assert main(["receipt", str(job.source)]) == 1
+    assert "no receipt" in capsys.readouterr().out
+
+
+def test_receipt__of_other_columns_adds_up_and_the_same_is_refused(job):
+    job.perturbed(job.source, job.target)
+    more, again = job.folder / "more.toml", job.folder / "again.parquet"
+    more.write_text('[columns.id]\nmechanism = "geometric"\nepsilon = 0.15\n')
+    status, said, _ = job(job.target, again, plan=more)
+    assert status == 0
+    assert "epsilon 1, delta 0 for one person, in all" in said
+    schema = pq.read_schema(again)
+    assert len(json.loads(schema.metadata[b"fastnoise"])["releases"]) == 2
+    status, _, problem = job(again, job.folder / "third.parquet")
+    assert status == 1
+    assert "'income', 'visits', 'x', 'y' has noise already" in problem
+    assert "--again" in problem
+    assert job(again, job.folder / "third.parquet", "--again")[0] == 0
+
+
+# --- what it says ---------------------------------------------------------------------------------
+
+
+def test_dry_run__writes_nothing(job):
+    status, said, _ = job(job.source, job.target, "--dry-run")
+    assert status == 0
+    assert "would write" in said
+    assert "200 rows" in said
+    assert "staircase, epsilon 0.5" in said
+    assert "epsilon 0.85" in said
+    assert not job.target.exists()
+
+
+def test_summary__quiet_and_json(job):
+    assert job(job.source, job.target, "--quiet") == (0, "", "")
+    _, said, _ = job(job.source, job.target, "--json")
+    summary = json.loads(said)
+    assert (summary["rows"], summary["epsilon"]) == (200, pytest.approx(0.85))
+    _, said, problem = job(job.source, job.target)
+    assert "200 rows in" in said
+    assert problem == ""  # no progress where there is no terminal
+
+
+def test_progress__on_a_terminal(job):
+    """Rows, rate and time left, on a pseudo-terminal."""
+    import pty
+
+    leader, follower = pty.openpty()
+    command = [sys.executable, "-m", "fastnoise", "perturb", str(job.source), str(job.target)]
+    done = subprocess.run([*command, "--plan", str(job.plan)], stderr=follower, check=True)
+    os.close(follower)
+    shown = os.read(leader, 10_000).decode()
+    os.close(leader)
+    assert done.returncode == 0
+    assert "of 200 rows" in shown
+    assert "a second" in shown
+    assert "s left" in shown
+
+
+# --- refusals -------------------------------------------------------------------------------------
+
+REFUSED = [
+    ('[columns.none]\nmechanism = "geometric"\nepsilon = 1\n', "no column 'none'"),
+    ('[columns.name]\nmechanism = "geometric"\nepsilon = 1\n', "column 'name': .*string"),
+    ('[columns.tags]\nmechanism = "geometric"\nepsilon = 1\n', "column 'tags': .*list"),
+    ('[columns.income]\nmechanism = "geometric"\nepsilon = 1\n', "column 'income': .*integers"),
+    ('[columns.income]\nmechanism = "gauss"\n', "columns.income.mechanism 'gauss'"),
+    ("release = \n", "is not TOML"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), REFUSED, ids=[message for _, message in REFUSED])
+def test_plans__are_refused_before_anything_is_written(text, message, job, tmp_path):
+    job.plan.write_text(text)
+    before = names(tmp_path)
+    status, said, problem = job(job.source, job.target)
+    assert (status, said) == (1, "")
+    assert problem.count("\n") == 1
+    import re
+
+    assert re.search(message, problem)
+    assert names(tmp_path) == before
+
+
+def test_places__that_cannot_be_written_are_refused(job, tmp_path):
+    (tmp_path / "folder").mkdir()
+    pq.write_table(people(3), tmp_path / "folder" / "a.parquet")
+    (tmp_path / "there").mkdir()
+    for source, target, message in [
+        (job.source, job.source, "is, or is in, what is read"),
+        (tmp_path / "folder", tmp_path / "folder" / "out", "is, or is in, what is read"),
+        (tmp_path / "folder", tmp_path / "there", "exists"),
+        (job.source, tmp_path / "there", "is a folder"),
+        (job.source, tmp_path / "no" / "out.parquet", "is not a folder"),
+        (tmp_path / "no.parquet", job.target, "does not exist"),
+        (job.plan, job.target, "must end with one of"),
+    ]:
+        status, _, problem = job(source, target)
+        assert status == 1
+        assert message in problem
+        assert problem.count("\n") == 1
+    assert not job.target.exists()
+
+
+def test_key_files__need_a_release_and_32_bytes(job):
+    job.plan.write_text(PLAN.replace('release = "2026-11"', ""))
+    status, _, problem = job(job.source, job.target, "--key-file", str(job.key))
+    assert (status, "release is needed" in problem) == (1, True)
+    job.plan.write_text(PLAN)
+    job.key.write_text("00" * 31)
+    status, _, problem = job(job.source, job.target, "--key-file", str(job.key))
+    assert (status, "32 secret bytes" in problem) == (1, True)
+    assert "00" not in problem
+    job.key.write_text("00" * 32 + "\n")
+    assert job(job.source, job.target, "--key-file", str(job.key))[0] == 0
+
+
+def test_bad_values__leave_nothing_behind(job, tmp_path):
+    table = people(200)
+    column = table["income"].to_pylist()
+    column[150] = float("inf")
+    pq.write_table(table.set_column(2, "income", pa.array(column)), job.source, row_group_size=50)
+    before = names(tmp_path)
+    status, _, problem = job(job.source, job.target)
+    assert (status, "column 'income'" in problem) == (1, True)
+    assert names(tmp_path) == before
+
+
+# --- disks, signals, power ------------------------------------------------------------------------
+
+
+def run(*arguments, **options):
+    command = [sys.executable, "-m", "fastnoise", "perturb", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, **options)
+
+
+def test_disk__that_is_full(job, tmp_path):
+    """A small file system where one can be mounted, else a limit on the size of files."""
+    small = tmp_path / "small"
+    small.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(small)], capture_output=True
+    )
+    pq.write_table(people(20_000), job.source)
+    limit = textwrap.dedent("""
+        import resource, sys
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, 1 << 16))
+        from fastnoise.cli import main
+        sys.exit(main(sys.argv[1:]))
+    """)
+    arguments = ["perturb", str(job.source), str(small / "out.parquet"), "--plan", str(job.plan)]
+    try:
+        if mounted.returncode == 0:
+            done = run(*arguments[1:])
+        else:
+            done = subprocess.run(
+                [sys.executable, "-c", limit, *arguments], capture_output=True, text=True
+            )
+        assert done.returncode == 1
+        assert done.stderr.count("\n") == 1
+        assert "fastnoise perturb: " in done.stderr
+        assert names(small) == []
+    finally:
+        if mounted.returncode == 0:
+            subprocess.run(["umount", str(small)], check=True)
+    assert pq.read_table(job.source).num_rows == 20_000
+
+
+def test_folder__that_is_read_only(job, tmp_path):
+    """Root may write anywhere, but not to a file system of the kernel's own."""
+    target = tmp_path / "locked"
+    target.mkdir()
+    target.chmod(0o500)
+    place = target if os.geteuid() else "/proc"
+    done = run(job.source, f"{place}/out.parquet", "--plan", job.plan)
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert pq.read_table(job.source).equals(people(200))
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signals__clean_up(number, job, tmp_path):
+    pq.write_table(
+        people(4000).select(["income", "visits", "x", "y"]), job.source, row_group_size=1
+    )
+    before = names(tmp_path)
+    command = [sys.executable, "-m", "fastnoise", "perturb", str(job.source), str(job.target)]
+    process = subprocess.Popen([*command, "--plan", str(job.plan)], stderr=subprocess.PIPE)
+    partial = tmp_path / ".out.parquet.fastnoise-partial"
+    started = time.monotonic()
+    while not partial.exists() and time.monotonic() - started < 60:
+        time.sleep(0.002)
+    process.send_signal(number)
+    process.communicate()
+    assert process.returncode not in (0, -number)
+    assert names(tmp_path) == before
+
+
+CHILDREN = """
+    import os, sys, time
+    import pyarrow.parquet, fastnoise.etl.command
+    from fastnoise.cli import main
+    print("ready", flush=True)
+    for line in sys.stdin:
+        child = os.fork()
+        if child == 0:
+            os._exit(main(["perturb", *line.split(), "--quiet"]))
+        print(child, flush=True)
+        print(os.waitpid(child, 0)[1], flush=True)
+"""
+
+
+def test_kill__at_any_moment_leaves_the_old_file_or_the_new(job, tmp_path):
+    """50 times kill -9, at moments spread over a run; the next run removes what was left."""
+    pq.write_table(
+        people(3000).select(["income", "visits", "x", "y"]), job.source, row_group_size=10
+    )
+    job.target.write_bytes(b"the old file")
+    line = f"{job.source} {job.target} --plan {job.plan}\n"
+    parent = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(CHILDREN)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+    def start() -> int:
+        parent.stdin.write(line)
+        parent.stdin.flush()
+        return int(parent.stdout.readline())
+
+    def ended() -> int:
+        return int(parent.stdout.readline())
+
+    assert parent.stdout.readline() == "ready\n"
+    started = time.monotonic()
+    start()
+    assert ended() == 0
+    whole_run = time.monotonic() - started
+    chance, killed, finished, left = random.Random(1), 0, 0, 0
+    for _ in range(50):
+        job.target.write_bytes(b"the old file")
+        child = start()
+        time.sleep(chance.uniform(0, 1.1 * whole_run))
+        os.kill(child, signal.SIGKILL)
+        status = ended()
+        killed, finished = killed + (status == signal.SIGKILL), finished + (status == 0)
+        if job.target.read_bytes() != b"the old file":
+            assert pq.read_table(job.target).num_rows == 3000
+        extra = set(names(tmp_path)) - {"in.parquet", "out.parquet", "plan.toml", "key"}
+        assert extra <= {".out.parquet.fastnoise-partial"}
+        left += bool(extra)
+    assert killed + finished == 50
+    assert killed > 25
+    assert left > 5
+    start()
+    assert ended() == 0
+    parent.stdin.close()
+    parent.wait()
+    assert names(tmp_path) == ["in.parquet", "key", "out.parquet", "plan.toml"]
+    assert pq.read_table(job.target).num_rows == 3000
