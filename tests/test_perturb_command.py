@@ -3,11 +3,13 @@
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
 import textwrap
 import time
+from contextlib import suppress
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -130,8 +132,6 @@ def test_plans__are_refused_before_anything_is_written(text, message, job, tmp_p
     status, said, problem = job(job.source, job.target)
     assert (status, said) == (1, "")
     assert problem.count("\n") == 1
-    import re
-
     assert re.search(message, problem)
     assert names(tmp_path) == before
 
@@ -296,7 +296,8 @@ def test_kill__at_any_moment_leaves_the_old_file_or_the_new(job, tmp_path):
         job.target.write_bytes(b"the old file")
         child = start()
         time.sleep(chance.uniform(0, 1.1 * whole_run))
-        os.kill(child, signal.SIGKILL)
+        with suppress(ProcessLookupError):  # it was done before
+            os.kill(child, signal.SIGKILL)
         status = ended()
         killed, finished = killed + (status == signal.SIGKILL), finished + (status == 0)
         if job.target.read_bytes() != b"the old file":
