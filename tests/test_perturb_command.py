@@ -311,6 +311,7 @@ def test_kill__at_any_moment_leaves_the_old_file_or_the_new(job, tmp_path):
     start()
     assert ended() == 0
     parent.stdin.close()
+    parent.stdout.close()
     parent.wait()
     assert names(tmp_path) == ["in.parquet", "key", "out.parquet", "plan.toml"]
     assert pq.read_table(job.target).num_rows == 3000

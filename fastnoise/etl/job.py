@@ -143,7 +143,7 @@ def run(job: Job, stream: Stream | None, progress: Progress = lambda done, rows:
         for path, inside in job.files:
             where = partial / inside if job.source.is_dir() else partial
             where.parent.mkdir(parents=True, exist_ok=True)
-            with _opened(path, job.plan) as source:
+            with _opened(path, job.plan) as source, _a_thread_for_the_writer():
                 _copy(job, source, where, release, progress)
             _sync(where)
         os.replace(partial, job.target)
@@ -155,23 +155,35 @@ def run(job: Job, stream: Stream | None, progress: Progress = lambda done, rows:
         _remove(partial)
 
 
+@contextmanager
+def _a_thread_for_the_writer() -> Iterator[None]:
+    """Encoding takes ten times as long as noise, on one thread: kernels leave it a core."""
+    import numba
+
+    threads = numba.get_num_threads()
+    numba.set_num_threads(max(1, threads - 1))
+    try:
+        yield
+    finally:
+        numba.set_num_threads(threads)
+
+
 def _copy(job: Job, source: Source, where: Path, release: Run, progress: Progress) -> None:
-    """Read the next batch and write the last one while this one gets its noise."""
+    """Write a batch while the next one is read and gets its noise: two are in memory at a time."""
     schema = perturbed_schema(job.plan, source.schema)
     schema = schema.with_metadata({**(schema.metadata or {}), KEY: json.dumps(job.receipt)})
     target = source.writer(where, schema, job.plan.columns)
-    batches = source.batches()
     written: Future[None] | None = None
-    with ThreadPoolExecutor(1) as reading, ThreadPoolExecutor(1) as writing:
+    with ThreadPoolExecutor(1) as writing:
         try:
-            following = reading.submit(next, batches, None)
-            while (batch := following.result()) is not None:
-                following = reading.submit(next, batches, None)
+            for batch in source.batches():
                 noisy = with_columns(batch, release).replace_schema_metadata(schema.metadata)
+                job.done += batch.num_rows
+                del batch
                 if written is not None:
                     written.result()
                 written = writing.submit(target.write, noisy)
-                job.done += batch.num_rows
+                del noisy
                 progress(job.done, job.rows)
             if written is not None:
                 written.result()

@@ -26,13 +26,22 @@ class ParquetSource:
             yield self.file.read_row_group(group)
 
     def writer(self, path: Path, schema: Any, perturbed: Sequence[str]) -> ParquetTarget:
-        return ParquetTarget(path, schema, self._settings(perturbed))
+        settings = self._settings(perturbed)
+        if settings["version"] != "1.0":  # older readers may not know it
+            floats = [
+                name for name in perturbed if arrow().types.is_floating(schema.field(name).type)
+            ]
+            settings["use_byte_stream_split"] = floats
+        return ParquetTarget(path, schema, settings)
 
     def close(self) -> None:
         self.file.close()
 
     def _settings(self, perturbed: Sequence[str]) -> dict[str, Any]:
-        """Those of the first row group; dictionaries of noise would be in vain."""
+        """Those of the first row group; dictionaries of noise would be in vain.
+
+        Noise on a grid ends in zeros: split by bytes, it is written twice as fast, and smaller.
+        """
         metadata = self.file.metadata
         settings: dict[str, Any] = {
             "version": "2.6" if metadata.format_version != "1.0" else "1.0",

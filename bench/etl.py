@@ -1,0 +1,113 @@
+"""The job beside a plain copy, columns beside arrays: `python -m bench.speed etl`."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+import fastnoise as fn
+from bench.suite.limits import set_threads
+from bench.suite.measure import in_process, seconds
+from bench.table import Table
+
+ROWS = 20_000_000
+COLUMN = 10_000_000
+GROUP = 1 << 20
+NAMES = "abcdefgh"
+PLAN = "\n".join(
+    f'[columns.{name}]\nmechanism = "staircase"\nepsilon = 0.5\nclip = [0, 200000]\n'
+    for name in NAMES[:4]
+)
+COPY = """
+import sys, pyarrow.parquet as pq
+source = pq.ParquetFile(sys.argv[1])
+with pq.ParquetWriter(sys.argv[2], source.schema_arrow, use_dictionary=False) as target:
+    for group in range(source.num_row_groups):
+        target.write_table(source.read_row_group(group))
+"""
+MEMORY = """
+import resource, sys
+from fastnoise.cli import main
+assert main(sys.argv[1:]) == 0
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+
+
+def etl_table(rows: int = ROWS, column: int = COLUMN) -> Table:
+    caption = f"Files of 8 float64 columns, 4 of them perturbed; columns of {column:,}; 2 threads"
+    return Table(caption, ("what", "measured", "wanted"), _lines(rows, column))
+
+
+def _lines(rows: int, column: int) -> Iterator[tuple[str, str, str]]:
+    set_threads(2)
+    with tempfile.TemporaryDirectory() as folder:
+        yield from _files(Path(folder), rows)
+    yield from _columns(column)
+
+
+def _files(folder: Path, rows: int) -> Iterator[tuple[str, str, str]]:
+    large, small, plan = folder / "large.parquet", folder / "small.parquet", folder / "plan.toml"
+    plan.write_text(PLAN)
+    write(large, rows)
+    write(small, rows // 10)
+    command = ["perturb", str(large), str(folder / "out.parquet"), "--plan", str(plan), "--quiet"]
+
+    def perturb() -> None:
+        subprocess.run([sys.executable, "-m", "fastnoise", *command], check=True)
+
+    def copy() -> None:
+        target = str(folder / "copy.parquet")
+        subprocess.run([sys.executable, "-c", COPY, str(large), target], check=True)
+
+    ours, plain, start = seconds(perturb, copy, in_process("import fastnoise.cli"), runs=3)
+    yield (
+        f"fastnoise perturb of {rows:,} rows against a plain PyArrow copy",
+        f"{ours / plain:.2f} x ({ours:.1f} s, {rows / (ours - start):,.0f} rows a second)",
+        "<= 1.3 x",
+    )
+    peaks = [_peak([command[0], str(path), *command[2:]]) for path in (small, large)]
+    yield (
+        f"resident memory, {rows:,} rows against {rows // 10:,}",
+        f"{peaks[1] / peaks[0]:.2f} x ({peaks[1] / 1024:.0f} MB)",
+        "<= 1.1 x, 600 MB",
+    )
+
+
+def write(path: Path, rows: int) -> None:
+    """Incomes in cents, row group by row group."""
+    generator = np.random.default_rng(1)
+    schema = pa.schema([(name, pa.float64()) for name in NAMES])
+    with pq.ParquetWriter(path, schema, use_dictionary=False) as writer:
+        for first in range(0, rows, GROUP):
+            size = min(GROUP, rows - first)
+            incomes = {name: np.round(generator.lognormal(10, 0.6, size), 2) for name in NAMES}
+            writer.write_table(pa.table(incomes))
+
+
+def _peak(command: list[str]) -> int:
+    done = subprocess.run(
+        [sys.executable, "-c", MEMORY, *command], check=True, capture_output=True, text=True
+    )
+    return int(done.stdout)
+
+
+def _columns(rows: int) -> Iterator[tuple[str, str, str]]:
+    mechanism, x = fn.Staircase(epsilon=1.0), np.random.default_rng(1).random(rows)
+    for name, column in (
+        ("pandas", pd.Series(x)),
+        ("Polars", pl.Series(x)),
+        ("Arrow", pa.array(x)),
+    ):
+        ours, bare = seconds(
+            lambda column=column: mechanism.perturb(column), lambda: mechanism.perturb(x), runs=9
+        )
+        yield f"{name} column against the bare array", f"{ours / bare:.2f} x", "<= 1.1 x"
