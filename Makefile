@@ -12,7 +12,7 @@ $(INSTALLED): pyproject.toml
 	touch $@
 
 demo: $(INSTALLED)
-	$(BIN)/fastnoise demo
+	$(BIN)/fastnoise demo --png demo.png
 
 test: $(INSTALLED)
 	$(BIN)/python -m pytest

@@ -31,10 +31,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"fastnoise {VERSION}")
     commands = parser.add_subparsers(dest="command", required=True)
 
-    demo = commands.add_parser("demo", help="perturb a million rows and show what came out")
-    demo.add_argument("--rows", type=int, default=1_000_000, help="default: 1000000")
-    demo.add_argument("--epsilon", type=float, default=1.0, help="default: 1.0")
-    demo.add_argument("--png", metavar="FILE", help="save the picture there as well")
+    demo = commands.add_parser("demo", help="perturb a file of people and show what came out")
+    demo.add_argument("--rows", type=int, default=2_000_000, help="default: 2000000")
+    demo.add_argument("--png", metavar="FILE", help="save a picture of the noise there")
     demo.set_defaults(run=_demo)
 
     perturb = commands.add_parser("perturb", help="add noise to columns of a file or folder")
@@ -65,9 +64,9 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _demo(options: argparse.Namespace) -> int:
-    from fastnoise.demo import demo
+    from fastnoise.etl.demo import demo
 
-    print(demo(options.rows, options.epsilon, options.png))
+    print(demo(options.rows, options.png))
     return 0
 
 
