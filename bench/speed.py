@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from bench.engine import engine_table
+from bench.etl import etl_table
 from bench.mechanisms import flat_table, mechanism_table
 from bench.roofline import roofline_table
 from bench.scaling import scaling
@@ -15,6 +16,7 @@ TABLES = {
     "mechanisms": mechanism_table,
     "flat": flat_table,
     "roofline": roofline_table,
+    "etl": etl_table,
 }
 
 

@@ -11,7 +11,7 @@ from bench.peers.table import table as peer_lines
 from bench.report.runs import Runs, origin, table_of
 
 README = Path(__file__).parents[2] / "README.md"
-TABLES = ("engine", "mechanisms", "flat", "roofline")
+TABLES = ("engine", "mechanisms", "flat", "roofline", "etl")
 HEADLINE = ("staircase", 10_000_000, 2)  # law, values, threads
 
 

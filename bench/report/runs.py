@@ -9,7 +9,7 @@ from typing import Any
 from bench.table import FOLDER, Table
 
 KEPT = Path(__file__).parent / "runs.json"
-NAMES = ("engine", "mechanisms", "flat", "roofline", "scaling", "peers")
+NAMES = ("engine", "mechanisms", "flat", "roofline", "etl", "scaling", "peers")
 
 Runs = dict[str, Any]
 

@@ -139,7 +139,8 @@ def save_picture(plan: Plan, noise: Noise, path: str) -> None:
         _, high = entry.mechanism.interval(0.98)
         if hasattr(entry.mechanism, "pdf"):
             edges = np.linspace(-high, high, 300)
-            axes.hist(first, edges, density=True, color=BLUE, label="measured")
+            share = np.full(first.size, 1.0 / (first.size * (edges[1] - edges[0])))
+            axes.hist(first, edges, weights=share, color=BLUE, label="measured")
             axes.plot(edges, entry.mechanism.pdf(edges), color=DARK, label="theory")
         else:
             steps = np.arange(-int(high), int(high) + 1)
