@@ -29,16 +29,23 @@ def _peers(rows: list[dict[str, Any]]) -> None:
     )
     for law, axis in zip(laws, axes, strict=True):
         some = sorted((row for row in rows if row["law"] == law), key=lambda row: row["ns"])
-        names = [f"{row['peer']}, {row['values']:,.0f} x {row['threads']}" for row in some]
+        names = [_label(row) for row in some]
         places = range(len(some), 0, -1)
         axis.barh(places, [row["ns"] for row in some], color=[_colour(row) for row in some])
         axis.set_yticks(places, names, fontsize=7)
         axis.set_xscale("log")
+        axis.margins(x=0.1)
         axis.set_title(law, fontsize=9, loc="left")
         for place, row in zip(places, some, strict=True):
-            axis.annotate(f" {row['ns']:,.3g}", (row["ns"], place), va="center", fontsize=7)
+            text = f" {row['ns']:,.0f}" if row["ns"] >= 100 else f" {row['ns']:.3g}"
+            axis.annotate(text, (row["ns"], place), va="center", fontsize=7)
     axes[-1].set_xlabel("ns a value (blue: fastnoise; dark: secure generator; light: neither)")
     _save(figure, "peers.png")
+
+
+def _label(row: dict[str, Any]) -> str:
+    threads = "1 thread" if row["threads"] == 1 else f"{row['threads']} threads"
+    return f"{row['peer']}, {row['values']:,} rows, {threads}"
 
 
 def _colour(row: dict[str, Any]) -> str:

@@ -76,7 +76,7 @@ def _files(source: Path) -> list[Path]:
     found = sorted(path for path in source.rglob("*") if path.is_file())
     data = [p for p in found if not _is_hidden(p.relative_to(source))]
     for path in data:
-        if path.suffix not in PARQUET:
+        if path.suffix.lower() not in PARQUET:
             raise ValueError(f"{path} is not a Parquet file: a folder holds nothing else")
     if not data:
         raise ValueError(f"{source} holds no Parquet files")
@@ -146,13 +146,21 @@ def run(job: Job, stream: Stream | None, progress: Progress = lambda done, rows:
             with _opened(path, job.plan) as source, _a_thread_for_the_writer():
                 _copy(job, source, where, release, progress)
             _sync(where)
-        os.replace(partial, job.target)
         if job.target.suffix.lower() in CSV:
-            beside = job.target.with_name(job.target.name + RECEIPT)
-            beside.write_text(json.dumps(job.receipt, indent=1) + "\n")
+            _put_receipt(job)
+        os.replace(partial, job.target)
         _sync(job.target.parent)
     finally:
         _remove(partial)
+
+
+def _put_receipt(job: Job) -> None:
+    """Beside a CSV file, before it: a receipt without its noise is the lesser evil."""
+    beside = job.target.with_name(job.target.name + RECEIPT)
+    partial = beside.with_name(f".{beside.name}.fastnoise-partial")
+    partial.write_text(json.dumps(job.receipt, indent=1) + "\n")
+    _sync(partial)
+    os.replace(partial, beside)
 
 
 @contextmanager
