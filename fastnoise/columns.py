@@ -47,7 +47,7 @@ class _NumpyColumn:
         self.x, self.parts = x, [x.to_numpy()]
 
     def with_values(self, results: Sequence[Array]) -> Any:
-        return type(self.x)(results[0], index=self.x.index, name=self.x.name, copy=False)
+        return _pandas_like(self.x, results[0])
 
 
 class _ArrowColumn:
@@ -77,7 +77,11 @@ class _ArrowColumn:
         if not hasattr(self.x, "index"):  # Polars
             return type(self.x)(self.x.name, chunked)
         values = _pandas_dtype(self.x.dtype, chunked.type).__from_arrow__(chunked)
-        return type(self.x)(values, index=self.x.index, name=self.x.name, copy=False)
+        return _pandas_like(self.x, values)
+
+
+def _pandas_like(x: Any, values: Any) -> Any:
+    return type(x)(values, index=x.index, name=x.name, copy=False).__finalize__(x)
 
 
 def arrow() -> Any:
@@ -120,6 +124,7 @@ def _like(chunk: Any, values: Array) -> Any:
     kind = pyarrow.from_numpy_dtype(values.dtype)
     if not chunk.null_count:
         return pyarrow.Array.from_buffers(kind, len(values), [None, pyarrow.py_buffer(values)])
+    values[chunk.is_null().to_numpy(zero_copy_only=False)] = 0  # not the noise of the row
     skipped, first = divmod(chunk.offset, 8)  # bits are shared by whole bytes
     padded = values if first == 0 else np.concatenate([np.zeros(first, values.dtype), values])
     buffers = [chunk.buffers()[0].slice(skipped), pyarrow.py_buffer(padded)]

@@ -190,3 +190,18 @@ def test_without_pyarrow__the_cure_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(ImportError, match=r"pip install 'fastnoise\[frames\]'"):
         FLOATS.perturb(column)
+
+
+@pytest.mark.parametrize("first", [0, 3])
+def test_nulls__hide_nothing_in_their_memory(first):
+    """The bare noise of a row would give away what is filled in there later."""
+    x = pa.array([None if i % 2 else float(i) for i in range(30)])[first:]
+    noisy = FLOATS.perturb(x, nan="keep")
+    values = np.frombuffer(noisy.buffers()[1], np.float64)[noisy.offset :][: len(x)]
+    assert (values[x.is_null().to_numpy(zero_copy_only=False)] == 0).all()
+
+
+def test_pandas__attributes_survive():
+    column = pd.Series([1.0])
+    column.attrs["unit"] = "km"
+    assert FLOATS.perturb(column).attrs == {"unit": "km"}

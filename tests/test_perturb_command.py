@@ -1,5 +1,6 @@
 """What does the command say and leave behind, when all goes well and when nothing does?"""
 
+import fcntl
 import json
 import os
 import random
@@ -72,6 +73,23 @@ def test_receipt__of_other_columns_adds_up_and_the_same_is_refused(job):
     assert "'income', 'visits', 'x', 'y' has noise already" in problem
     assert "--again" in problem
     assert job(again, job.folder / "third.parquet", "--again")[0] == 0
+
+
+def test_receipt__the_same_release_of_a_key_is_never_added_twice(job):
+    """Its noise would be the same, and could be subtracted."""
+    job.perturbed(job.source, job.target)
+    options = ("--key-file", str(job.key), "--again")
+    status, _, problem = job(job.target, job.folder / "twice.parquet", *options)
+    assert (status, "name another release" in problem) == (1, True)
+    job.plan.write_text(PLAN.replace("2026-11", "2026-12"))
+    assert job(job.target, job.folder / "twice.parquet", *options)[0] == 0
+
+
+def test_receipt__that_is_damaged(job):
+    table = people(3).replace_schema_metadata({"fastnoise": '{"releases": [{}]}'})
+    pq.write_table(table, job.source)
+    status, _, problem = job(job.source, job.target)
+    assert (status, "receipt is damaged" in problem) == (1, True)
 
 
 # --- what it says ---------------------------------------------------------------------------------
@@ -148,6 +166,7 @@ def test_places__that_cannot_be_written_are_refused(job, tmp_path):
         (job.source, tmp_path / "no" / "out.parquet", "is not a folder"),
         (tmp_path / "no.parquet", job.target, "does not exist"),
         (job.plan, job.target, "must end with one of"),
+        (job.source, tmp_path / "out.csv", "must end with .parquet or .pq"),
     ]:
         status, _, problem = job(source, target)
         assert status == 1
@@ -218,6 +237,17 @@ def test_disk__that_is_full(job, tmp_path):
         if mounted.returncode == 0:
             subprocess.run(["umount", str(small)], check=True)
     assert pq.read_table(job.source).num_rows == 20_000
+
+
+def test_runs__to_one_target_take_turns(job, tmp_path):
+    partial = tmp_path / ".out.parquet.fastnoise-partial"
+    with partial.open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        status, _, problem = job(job.source, job.target)
+        assert (status, "another run" in problem) == (1, True)
+        assert partial.exists()
+    assert job(job.source, job.target)[0] == 0
+    assert not partial.exists()
 
 
 def test_folder__that_is_read_only(job, tmp_path):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import duckdb
 import numpy as np
+import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -186,6 +187,52 @@ def test_parquet__of_three_hundred_columns_and_nothing_but_nulls(job, tmp_path):
     assert pq.read_table(target).equals(table)
 
 
+def test_parquet__of_spark_keeps_far_dates(job, tmp_path):
+    """INT96, and a year that nanoseconds cannot hold."""
+    source, target = tmp_path / "in.parquet", tmp_path / "out.parquet"
+    when = pa.array([datetime(9999, 12, 31), datetime(1, 1, 1)], pa.timestamp("us"))
+    table = people(2).select(NOISY).append_column("when", when)
+    pq.write_table(table, source, use_deprecated_int96_timestamps=True)
+    job.perturbed(source, target)
+    found = pq.ParquetFile(target, coerce_int96_timestamp_unit="us").read()
+    assert found["when"].to_pylist() == when.to_pylist()
+    assert pq.ParquetFile(target).metadata.row_group(0).column(4).physical_type == "INT96"
+
+
+def test_parquet__of_polars_keeps_small_types(job, tmp_path):
+    source, target = tmp_path / "in.parquet", tmp_path / "out.parquet"
+    frame = pl.from_arrow(people(50).select(NOISY)).with_columns(
+        pl.lit(7, pl.UInt32).alias("u"),
+        pl.lit(datetime(2026, 1, 1)).cast(pl.Datetime("ns")).alias("t"),
+    )
+    frame.write_parquet(source)
+    job.perturbed(source, target)
+    assert pl.read_parquet(target).schema == frame.schema
+
+
+@pytest.mark.parametrize("kind", ["Int64", "int64[pyarrow]", "int64"])
+def test_parquet__of_pandas_can_be_read_back(kind, job, tmp_path):
+    """Integers that became floats, and what pandas says of them in the metadata."""
+    source, target = tmp_path / "in.parquet", tmp_path / "out.parquet"
+    pd.DataFrame({"a": pd.Series([1, 2, 3], dtype=kind)}).to_parquet(source)
+    job.plan.write_text('[columns.a]\nmechanism = "laplace"\nepsilon = 1\nsensitivity = 1\n')
+    assert job(source, target)[0] == 0
+    dtype = {"Int64": "Float64", "int64[pyarrow]": "double[pyarrow]", "int64": "float64"}[kind]
+    assert str(pd.read_parquet(target)["a"].dtype) == dtype
+
+
+def test_folders__are_whole_or_refused(job, tmp_path):
+    folder, target = tmp_path / "in", tmp_path / "out"
+    for name in ("_a=1", "b=2"):
+        (folder / name).mkdir(parents=True)
+        pq.write_table(people(3), folder / name / "x.parquet")
+    job.perturbed(folder, target)
+    assert len(list(target.rglob("*.parquet"))) == 2
+    (folder / "c=3").symlink_to(folder / "b=2")
+    status, _, problem = job(folder, tmp_path / "other")
+    assert (status, "link to a folder" in problem) == (1, True)
+
+
 # --- the same noise -------------------------------------------------------------------------------
 
 
@@ -286,6 +333,45 @@ def test_csv__keeps_the_text_of_other_columns(job, tmp_path):
     int(noisy[0][3])
     receipt = json.loads((tmp_path / "out.csv.receipt.json").read_text())
     assert receipt["releases"][0]["release"] == "2026-11"
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_csv__quotes_no_more_than_before(end, job, tmp_path):
+    source, target = tmp_path / "in.csv", tmp_path / "out.csv"
+    job.plan.write_text('[columns.a]\nmechanism = "laplace"\nepsilon = 1\nsensitivity = 1\n')
+    rows = ["a,b,c", "1.5,x,", '2,"p,q",""', ',"say ""hi""",007']
+    source.write_bytes(end.join([*rows, ""]).encode())
+    assert job(source, target)[0] == 0
+    lines = target.read_bytes().decode().split(end)
+    assert [line.partition(",")[2] for line in lines] == [
+        "b,c",
+        "x,",
+        '"p,q",""',
+        '"say ""hi""",007',
+        "",
+    ]
+    assert lines[3].startswith(",")
+    float(lines[1].partition(",")[0])
+
+
+def test_csv__of_one_column_keeps_missing_rows(job, tmp_path):
+    source, target = tmp_path / "in.csv", tmp_path / "out.csv"
+    job.plan.write_text('[columns.a]\nmechanism = "geometric"\nepsilon = 1\n')
+    source.write_text("a\n1\n\n3\n")
+    assert job(source, target)[0] == 0
+    assert [line == "" for line in target.read_text().split("\n")] == [
+        False,
+        False,
+        True,
+        False,
+        True,
+    ]
+    source.write_text("a")
+    assert job(source, target)[0] == 0
+    assert target.read_text() == "a\n"
+    source.write_text("a\nsecret\n")
+    status, _, problem = job(source, target)
+    assert (status, "secret" in problem, "in.csv" in problem) == (1, False, True)
 
 
 def test_csv__has_the_noise_of_parquet(job, tmp_path):

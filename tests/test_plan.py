@@ -54,7 +54,7 @@ def test_plan__does_to_columns_what_mechanisms_do(plan, stream):
     )
     assert noisy["visits"].to_pylist() == visits.to_pylist()
     points = np.stack([before["x"].to_numpy(), before["y"].to_numpy()], axis=1)
-    points = fn.L2Laplace(0.1, 2).perturb(points, stream=base.child("vector:place"))
+    points = fn.L2Laplace(0.1, 2).perturb(points, stream=base.child('["vector:place", "x", "y"]'))
     assert noisy["x"].to_pylist() == points[:, 0].tolist()
     assert noisy["y"].to_pylist() == points[:, 1].astype(np.float32).tolist()
 
@@ -205,6 +205,11 @@ BAD = [
     ({"columns": {"x": INCOME}, "key": "x"}, "key 'x' is a column that is perturbed"),
     ({"columns": {"x": INCOME}, "rows_per_person": 0}, "rows_per_person must be"),
     ({"columns": {"x": INCOME}, "release": 11}, "release must be a text"),
+    ({"columns": {"a": {**INCOME, "clip": [0, 10**400]}}}, "columns.a.clip must be"),
+    (
+        {"columns": {"a": {"mechanism": "geometric", "epsilon": 1, "clip": [0, 9]}}},
+        "geometric noise covers a change by 1",
+    ),
 ]
 
 
@@ -236,3 +241,31 @@ def test_tables__without_the_columns_are_refused(plan):
     data = table().set_column(2, "income", pa.array(["much"] * ROWS))
     with pytest.raises(TypeError, match="column 'income': x must be a column of float64"):
         plan.perturb(data)
+
+
+def test_vectors__of_one_name_over_other_columns_differ(stream):
+    one, other = (
+        fn.Plan({"vectors": {"v": {**PLACE, "columns": names}}})
+        for names in (["x", "y"], ["y", "x"])
+    )
+    noisy = [plan.perturb(table(), stream=stream.at(0)) for plan in (one, other)]
+    assert noisy[0]["x"].to_pylist() != noisy[1]["x"].to_pylist()
+
+
+def test_vectors__of_large_integers_are_clamped(stream):
+    plan = fn.Plan({"vectors": {"v": PLACE}})
+    noisy = plan.perturb(pa.table({"x": [2**62, -(2**62)], "y": [0, 1]}), stream=stream)
+    assert abs(abs(noisy["x"].to_numpy()) - 2.0**53).max() < 1000
+
+
+def test_costs__may_be_lists_in_toml():
+    fields = {**INCOME, "cost": ["interval", 0.95]}
+    assert fn.Plan({"columns": {"a": fields}}).entries[0].mechanism.gamma > 0
+
+
+def test_keys__of_polars_categories(stream):
+    plan = fn.Plan({"columns": {"income": INCOME}, "key": "who"})
+    frame = pl.DataFrame({"income": [1.0, 2.0], "who": ["a", "b"]})
+    expected = plan.perturb(frame, stream=stream)["income"]
+    categories = frame.with_columns(pl.col("who").cast(pl.Categorical))
+    assert plan.perturb(categories, stream=stream)["income"].equals(expected)

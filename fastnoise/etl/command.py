@@ -6,6 +6,7 @@ import argparse
 import json
 import signal
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -25,9 +26,12 @@ def perturb(options: argparse.Namespace) -> int:
             raise ValueError(f"{options.plan}: release is needed with a key file: noise repeats")
         stream = Stream.from_key(_key(Path(options.key_file)))
     _set_threads(options.threads)
-    job = prepare(Path(options.input), Path(options.output), plan, options.again)
+    job = prepare(
+        Path(options.input), Path(options.output), plan, options.again, stream is not None
+    )
     if not options.dry_run:
-        signal.signal(signal.SIGTERM, _stop)
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, _stop)
         started = time.perf_counter()
         with Rate(quiet=options.quiet or options.json) as rate:
             run(job, stream, rate.show)

@@ -19,11 +19,15 @@ class CsvSource:
     """Texts, but for the plan's columns, which are numbers; an empty one is missing."""
 
     def __init__(self, path: Path, plan: Plan) -> None:
-        self.path, self.delimiter = path, "\t" if path.suffix == ".tsv" else ","
+        self.path, self.delimiter = path, "\t" if path.suffix.lower() == ".tsv" else ","
         with path.open("rb") as file:
             self.bom = file.read(len(BOM)) == BOM
-        with path.open(newline="", encoding="utf-8-sig") as lines:
-            self.names = next(csv.reader(lines, delimiter=self.delimiter), [])
+            self.end = "\r\n" if file.readline(BLOCK).endswith(b"\r\n") else "\n"
+        try:
+            with path.open(newline="", encoding="utf-8-sig") as lines:
+                self.names = next(csv.reader(lines, delimiter=self.delimiter), [])
+        except csv.Error as problem:
+            raise ValueError(f"{path}: {problem}") from None
         if len(set(self.names)) < len(self.names):
             raise ValueError(f"{path} has two columns of the same name")
         self.kinds = _kinds(plan)
@@ -36,14 +40,24 @@ class CsvSource:
 
         if not self.names:
             return
-        reader = tables.open_csv(
-            self.path,
-            tables.ReadOptions(block_size=BLOCK),
-            tables.ParseOptions(delimiter=self.delimiter, newlines_in_values=True),
-            tables.ConvertOptions(
-                column_types=dict.fromkeys(self.names, pyarrow.string()), strings_can_be_null=False
-            ),
+        parsing = tables.ParseOptions(
+            delimiter=self.delimiter,
+            newlines_in_values=True,
+            ignore_empty_lines=len(self.names) > 1,  # of one column, they are missing values
         )
+        conversion = tables.ConvertOptions(
+            column_types=dict.fromkeys(self.names, pyarrow.string()),
+            null_values=[""],
+            strings_can_be_null=True,
+            quoted_strings_can_be_null=False,  # "" is a text
+        )
+        try:
+            reading = tables.ReadOptions(block_size=BLOCK)
+            reader = tables.open_csv(self.path, reading, parsing, conversion)
+        except pyarrow.ArrowInvalid as problem:
+            if "Empty CSV" in str(problem):  # a header without a line's end
+                return
+            raise
         for batch in reader:
             table = pyarrow.Table.from_batches([batch])
             for name, kind in self.kinds.items():
@@ -52,34 +66,44 @@ class CsvSource:
             yield table
 
     def writer(self, path: Path, schema: Any, perturbed: Sequence[str]) -> CsvTarget:
-        return CsvTarget(path, self.names, self.delimiter, self.bom)
+        return CsvTarget(path, self.names, self.delimiter, self.end, self.bom)
 
     def close(self) -> None:
         pass
 
 
 class CsvTarget:
-    def __init__(self, path: Path, names: Sequence[str], delimiter: str, bom: bool) -> None:
-        self.delimiter, self.sink = delimiter, path.open("wb")
-        self.sink.write(BOM if bom else b"")
+    def __init__(
+        self, path: Path, names: Sequence[str], delimiter: str, end: str, bom: bool
+    ) -> None:
+        self.delimiter, self.end = delimiter, end
+        self.sink = path.open("w", newline="", encoding="utf-8-sig" if bom else "utf-8")
         if names:
-            with path.open("a", newline="", encoding="utf-8") as header:
-                self.sink.flush()
-                csv.writer(header, delimiter=delimiter, lineterminator="\n").writerow(names)
-            self.sink.seek(0, 2)
+            csv.writer(self.sink, delimiter=delimiter, lineterminator=end).writerow(names)
 
     def write(self, table: Any) -> None:
-        pyarrow = arrow()
-        from pyarrow import csv as tables
+        from pyarrow import compute
 
-        texts = pyarrow.schema([(name, pyarrow.string()) for name in table.schema.names])
-        options = tables.WriteOptions(
-            include_header=False, delimiter=self.delimiter, quoting_style="needed"
-        )
-        tables.write_csv(table.cast(texts), self.sink, options)
+        columns = [_quoted(column, self.delimiter) for column in table.columns]
+        options = {"null_handling": "replace", "null_replacement": ""}
+        lines = compute.binary_join_element_wise(*columns, self.delimiter, **options)
+        self.sink.writelines(line + self.end for line in lines.to_pylist())
 
     def close(self) -> None:
         self.sink.close()
+
+
+def _quoted(column: Any, delimiter: str) -> Any:
+    """As texts, in quotes where they need them; an empty text does, or it would be missing."""
+    from pyarrow import compute
+
+    texts = column.cast(arrow().string())
+    if not arrow().types.is_string(column.type):
+        return texts
+    special = compute.match_substring_regex(texts, f'[{delimiter}"\\r\\n]|^$')
+    doubled = compute.replace_substring(texts, '"', '""')
+    quoted = compute.binary_join_element_wise('"', doubled, '"', "")
+    return compute.if_else(special, quoted, texts)
 
 
 def _kinds(plan: Plan) -> dict[str, Any]:
@@ -98,5 +122,5 @@ def _numbers(texts: Any, kind: Any, name: str) -> Any:
     missing = compute.equal(texts, "")
     try:
         return compute.if_else(missing, pyarrow.scalar(None, texts.type), texts).cast(kind)
-    except pyarrow.ArrowInvalid as problem:
-        raise ValueError(f"column {name!r}: {problem}") from None
+    except pyarrow.ArrowInvalid:  # whose message shows the text
+        raise ValueError(f"column {name!r} holds a text that is no number ({kind})") from None

@@ -90,7 +90,12 @@ def _mechanism(
     parameters = [p for p in inspect.signature(kind).parameters if p != "dim"]
     refuse_unknown(place, found, ["mechanism", "clip", *parameters])
     clip = _clip(f"{place}.clip", found.get("clip"), issubclass(kind, IntegerMechanism))
+    if name == "geometric" and clip is not None and clip[1] - clip[0] > 1:
+        cure = "use discrete-staircase or discrete-laplace"
+        raise ValueError(f"{place}: geometric noise covers a change by 1, not by its clip: {cure}")
     given = {key: found[key] for key in parameters if key in found}
+    if isinstance(given.get("cost"), list):  # TOML has no tuples
+        given["cost"] = tuple(given["cost"])
     if dim and "widths" not in parameters:
         given["dim"] = dim
     for field in {"sensitivity", "widths"} & set(parameters) - set(given):
@@ -111,11 +116,18 @@ def _clip(place: str, value: Any, integers: bool) -> tuple[float, float] | None:
     if not isinstance(value, list | tuple) or len(value) != 2:
         raise TypeError(refusal(place, value, allowed))
     for bound in value:
-        if isinstance(bound, bool) or not isinstance(bound, kinds) or not isfinite(bound):
+        if isinstance(bound, bool) or not isinstance(bound, kinds) or not _is_finite(bound):
             raise TypeError(refusal(place, value, allowed))
     if not value[0] < value[1]:
         raise ValueError(refusal(place, value, allowed))
     return value[0], value[1]
+
+
+def _is_finite(bound: float) -> bool:
+    try:
+        return isfinite(bound)
+    except OverflowError:  # an integer of hundreds of digits
+        return False
 
 
 def _from_clip(name: str, field: str, clip: tuple[float, float], dim: int) -> Any:

@@ -42,7 +42,8 @@ def _plain(column: Any) -> Any:
     if isinstance(values, pyarrow.ExtensionArray):
         values = values.storage
     if pyarrow.types.is_dictionary(values.type):
-        values = values.dictionary_decode()
+        texts = values.dictionary.cast(pyarrow.large_string())
+        values = pyarrow.DictionaryArray.from_arrays(values.indices, texts).dictionary_decode()
     return values
 
 
@@ -55,6 +56,7 @@ def _is_text(kind: Any) -> bool:
         types.is_binary,
         types.is_large_binary,
         types.is_fixed_size_binary,
+        types.is_binary_view,
     )
     return any(test(kind) for test in tests)
 

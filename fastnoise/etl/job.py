@@ -16,7 +16,7 @@ from fastnoise.etl.csv import CsvSource
 from fastnoise.etl.ipc import IpcSource
 from fastnoise.etl.parquet import ParquetSource
 from fastnoise.etl.plan import Plan
-from fastnoise.etl.receipt import KEY, Receipt, receipt_for, receipt_in, totals
+from fastnoise.etl.receipt import KEY, Receipt, checked, receipt_for, receipt_in, totals
 from fastnoise.etl.tables import Run, perturbed_schema, with_columns
 from fastnoise.stream import Stream
 
@@ -46,7 +46,9 @@ class Job:
         return totals(self.receipt)
 
 
-def prepare(source: Path, target: Path, plan: Plan, again: bool = False) -> Job:
+def prepare(
+    source: Path, target: Path, plan: Plan, again: bool = False, keyed: bool = False
+) -> Job:
     """Check the plan, every schema, the receipts and the target."""
     files = [(path, path.relative_to(source)) for path in _files(source)]
     _refuse_target(source, target)
@@ -63,7 +65,7 @@ def prepare(source: Path, target: Path, plan: Plan, again: bool = False) -> Job:
             raise ValueError(f"{path}: its receipt is not that of the files before")
         receipt = old
     rows = None if None in counts else sum(counts)
-    made = receipt_for(plan, receipt or {"releases": []}, again)
+    made = receipt_for(plan, receipt or {"releases": []}, again, keyed)
     return Job(source, target, plan, files, made, schema, rows)
 
 
@@ -73,7 +75,10 @@ def _files(source: Path) -> list[Path]:
         raise FileNotFoundError(f"{source} does not exist")
     if not source.is_dir():
         return [source]
-    found = sorted(path for path in source.rglob("*") if path.is_file())
+    every = sorted(source.rglob("*"))
+    if links := [path for path in every if path.is_symlink() and path.is_dir()]:
+        raise ValueError(f"{links[0]} is a link to a folder, which would be left out")
+    found = [path for path in every if path.is_file()]
     data = [p for p in found if not _is_hidden(p.relative_to(source))]
     for path in data:
         if path.suffix.lower() not in PARQUET:
@@ -85,7 +90,7 @@ def _files(source: Path) -> list[Path]:
 
 def _is_hidden(path: Path) -> bool:
     """Summaries and marks of other programs, which would no longer be right."""
-    return any(part.startswith(("_", ".")) for part in path.parts)
+    return any(part.startswith(("_", ".")) and "=" not in part for part in path.parts)
 
 
 def _refuse_target(source: Path, target: Path) -> None:
@@ -97,6 +102,11 @@ def _refuse_target(source: Path, target: Path) -> None:
         raise IsADirectoryError(f"{target} is a folder")
     if not target.parent.is_dir():
         raise FileNotFoundError(f"{target.parent} is not a folder")
+    if not source.is_dir() and _format(target) != _format(source):
+        allowed = " or ".join(_format(source))
+        raise ValueError(
+            f"{target} must end with {allowed}: it is written in the format of {source}"
+        )
 
 
 @contextmanager
@@ -109,13 +119,17 @@ def _opened(path: Path, plan: Plan) -> Iterator[Source]:
 
 
 def _source(path: Path, plan: Plan) -> Source:
-    suffix = path.suffix.lower()
-    if suffix in PARQUET:
+    suffixes = _format(path)
+    if suffixes is PARQUET:
         return ParquetSource(path)
-    if suffix in IPC:
-        return IpcSource(path)
-    if suffix in CSV:
-        return CsvSource(path, plan)
+    return IpcSource(path) if suffixes is IPC else CsvSource(path, plan)
+
+
+def _format(path: Path) -> tuple[str, ...]:
+    """What names of its format end with."""
+    for suffixes in (PARQUET, IPC, CSV):
+        if path.suffix.lower() in suffixes:
+            return suffixes
     allowed = ", ".join([*PARQUET, *IPC, *CSV])
     raise ValueError(f"{path}: the name must end with one of {allowed}")
 
@@ -126,8 +140,8 @@ def receipt_of(path: Path) -> Receipt:
         return receipt_of(_files(path)[0])
     if suffix in CSV:
         beside = path.with_name(path.name + RECEIPT)
-        return json.loads(beside.read_text()) if beside.exists() else {"releases": []}
-    opened = ParquetSource(path) if suffix in PARQUET else IpcSource(path)
+        return checked(json.loads(beside.read_text())) if beside.exists() else {"releases": []}
+    opened = ParquetSource(path) if _format(path) is PARQUET else IpcSource(path)
     try:
         return receipt_in(opened.schema.metadata)
     finally:
@@ -137,30 +151,69 @@ def receipt_of(path: Path) -> Receipt:
 def run(job: Job, stream: Stream | None, progress: Progress = lambda done, rows: None) -> None:
     """Do it. On any failure, and on an interrupt, the partial output is removed."""
     partial = job.target.with_name(f".{job.target.name}.fastnoise-partial")
-    _remove(partial)
-    try:
+    with _claimed(partial, job.source.is_dir()):
         release = Run(job.plan, stream)
         for path, inside in job.files:
             where = partial / inside if job.source.is_dir() else partial
             where.parent.mkdir(parents=True, exist_ok=True)
-            with _opened(path, job.plan) as source, _a_thread_for_the_writer():
-                _copy(job, source, where, release, progress)
+            try:
+                with _opened(path, job.plan) as source, _a_thread_for_the_writer():
+                    _copy(job, source, where, release, progress)
+            except (TypeError, ValueError) as problem:
+                raise type(problem)(f"{path}: {problem}") from None
             _sync(where)
         if job.target.suffix.lower() in CSV:
             _put_receipt(job)
         os.replace(partial, job.target)
         _sync(job.target.parent)
-    finally:
+
+
+@contextmanager
+def _claimed(partial: Path, folder: bool) -> Iterator[None]:
+    """An empty place to write to, for this run alone; what is left of it is removed."""
+    if folder:
+        partial.mkdir(exist_ok=True)
+    elif partial.is_dir():
         _remove(partial)
+    descriptor = os.open(partial, os.O_RDONLY if folder else os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        _lock(descriptor, partial)
+        if folder:
+            for path in partial.iterdir():
+                _remove(path)
+        try:
+            yield
+        finally:
+            _remove(partial)
+    finally:
+        os.close(descriptor)
+
+
+def _lock(descriptor: int, partial: Path) -> None:
+    """Refuse a second run to the same target; a killed run holds no lock."""
+    try:
+        import fcntl
+    except ImportError:  # not on Windows
+        return
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        same = os.path.samestat(os.fstat(descriptor), os.stat(partial))
+    except (BlockingIOError, FileNotFoundError):
+        same = False
+    if not same:
+        raise FileExistsError(f"{partial} is being written by another run")
 
 
 def _put_receipt(job: Job) -> None:
     """Beside a CSV file, before it: a receipt without its noise is the lesser evil."""
     beside = job.target.with_name(job.target.name + RECEIPT)
     partial = beside.with_name(f".{beside.name}.fastnoise-partial")
-    partial.write_text(json.dumps(job.receipt, indent=1) + "\n")
-    _sync(partial)
-    os.replace(partial, beside)
+    try:
+        partial.write_text(json.dumps(job.receipt, indent=1) + "\n")
+        _sync(partial)
+        os.replace(partial, beside)
+    finally:
+        _remove(partial)
 
 
 @contextmanager

@@ -18,7 +18,8 @@ class ParquetSource:
         arrow()
         from pyarrow import parquet
 
-        self.file = parquet.ParquetFile(path)
+        # INT96 is what Spark writes, in microseconds; as nanoseconds, the year 9999 would not fit
+        self.file = parquet.ParquetFile(path, coerce_int96_timestamp_unit="us")
         self.schema, self.rows = self.file.schema_arrow, self.file.metadata.num_rows
 
     def batches(self) -> Iterator[Any]:
@@ -27,7 +28,7 @@ class ParquetSource:
 
     def writer(self, path: Path, schema: Any, perturbed: Sequence[str]) -> ParquetTarget:
         settings = self._settings(perturbed)
-        if settings["version"] != "1.0":  # older readers may not know it
+        if self.file.metadata.format_version != "1.0":  # older readers may not know it
             floats = [
                 name for name in perturbed if arrow().types.is_floating(schema.field(name).type)
             ]
@@ -44,7 +45,7 @@ class ParquetSource:
         """
         metadata = self.file.metadata
         settings: dict[str, Any] = {
-            "version": "2.6" if metadata.format_version != "1.0" else "1.0",
+            "version": "2.6",  # with an older one, uint32 and nanoseconds would be lost
             "store_schema": b"ARROW:schema" in (metadata.metadata or {}),
         }
         if metadata.num_row_groups == 0:

@@ -20,11 +20,29 @@ Receipt = dict[str, Any]
 def receipt_in(metadata: Mapping[bytes, bytes] | None) -> Receipt:
     """The receipt in the metadata of a schema; one of no releases if there is none."""
     found = (metadata or {}).get(KEY)
-    return {"releases": []} if found is None else dict(json.loads(found))
+    return {"releases": []} if found is None else checked(json.loads(found))
 
 
-def receipt_for(plan: Plan, old: Receipt, again: bool) -> Receipt:
-    """The old one and what the plan does; the same column twice only if `again`."""
+def checked(receipt: Any) -> Receipt:
+    fields = {"release", "epsilon", "delta", "columns"}
+    releases = receipt.get("releases") if isinstance(receipt, dict) else None
+    if not isinstance(releases, list) or not all(
+        isinstance(release, dict) and fields <= set(release) for release in releases
+    ):
+        raise ValueError("its receipt is damaged")
+    return dict(receipt)
+
+
+def receipt_for(plan: Plan, old: Receipt, again: bool, keyed: bool) -> Receipt:
+    """The old one and what the plan does; the same column twice only if `again`.
+
+    keyed: whether noise repeats within a release; added twice, it could be subtracted.
+    """
+    same = [r for r in old["releases"] if r["release"] == plan.release]
+    done = {name for release in same for name in perturbed(release)}
+    if keyed and (twice := [name for name in plan.columns if name in done]):
+        cure = "with a key its noise would repeat: name another release"
+        raise ValueError(f"release {plan.release!r} has perturbed {twice[0]!r} before; {cure}")
     done = {name for release in old["releases"] for name in perturbed(release)}
     if not again and (twice := [name for name in plan.columns if name in done]):
         names = ", ".join(map(repr, twice))

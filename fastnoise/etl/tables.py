@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
+from fastnoise_kernels.layout import EXACT_FLOAT
 
 from fastnoise.columns import Column, arrow, column_of
 from fastnoise.etl.fields import Entry
@@ -24,7 +26,7 @@ class Run:
         self.plan = plan
         self.rows = Stream.from_key(os.urandom(KEY_BYTES)) if stream is None else stream
         base = self.rows.child(f"release {plan.release}")
-        self.streams = {entry.name: base.child(entry.name) for entry in plan.entries}
+        self.streams = {entry.name: base.child(_stream_name(entry)) for entry in plan.entries}
         self.secret, self.seen = base.child("ids")._key, Seen(plan.key or "")
 
     def perturb(self, column: Callable[[str], Any], count: int) -> dict[str, Any]:
@@ -48,6 +50,11 @@ class Run:
         return made
 
 
+def _stream_name(entry: Entry) -> str:
+    """Vectors of one name over other columns have other noise."""
+    return entry.name if len(entry.columns) == 1 else json.dumps([entry.name, *entry.columns])
+
+
 def _perturbed(entry: Entry, columns: Sequence[Any], stream: Stream, rows: Any) -> list[Any]:
     options: dict[str, Any] = {"stream": stream, "rows": rows, "clip": entry.clip, "nan": "keep"}
     if len(columns) == 1:
@@ -55,9 +62,19 @@ def _perturbed(entry: Entry, columns: Sequence[Any], stream: Stream, rows: Any) 
     views = [column_of(column, None, "keep") for column in columns]
     vectors = np.empty((sum(map(len, views[0].parts)), len(views)))
     for i, view in enumerate(views):
-        np.concatenate(view.parts, out=vectors[:, i])
+        np.concatenate([_clamped(part) for part in view.parts], out=vectors[:, i])
     entry.mechanism.perturb(vectors, out=vectors, **options)
     return [_split(view, vectors[:, i]) for i, view in enumerate(views)]
+
+
+def _clamped(part: Any) -> Any:
+    """Integers that floats hold exactly, as in a column of their own."""
+    return part if part.dtype.kind == "f" else np.clip(part, *_bounds(part.dtype))
+
+
+def _bounds(kind: Any) -> tuple[int, int]:
+    extent = np.iinfo(kind)
+    return max(int(extent.min), -EXACT_FLOAT), min(int(extent.max), EXACT_FLOAT)
 
 
 def _split(view: Column, values: Any) -> Any:
@@ -84,7 +101,8 @@ def perturb_table(plan: Plan, table: Any, stream: Stream | None) -> Any:
         allowed = "a pandas or Polars frame, or a PyArrow table, batch or reader"
         raise TypeError(f"table must be {allowed}, not {type(table)}") from None
     if isinstance(frame, narwhals.LazyFrame):
-        return perturb_table(plan, frame.collect().to_native(), stream).lazy()
+        noisy = perturb_table(plan, frame.collect().to_native(), stream)
+        return noisy.lazy() if hasattr(noisy, "lazy") else noisy
     check_columns(plan, frame.columns)
     made = Run(plan, stream).perturb(lambda name: frame[name].to_native(), len(frame))
     series = [narwhals.from_native(c, series_only=True).alias(name) for name, c in made.items()]
@@ -107,7 +125,23 @@ def with_columns(table: Any, run: Run) -> Any:
         old = table.schema.field(at)
         field = arrow().field(name, column.type, old.nullable, old.metadata)
         table = table.set_column(at, field, column)
+        if column.type != old.type:
+            table = table.replace_schema_metadata(_retyped(table.schema.metadata, name))
     return table
+
+
+def _retyped(metadata: Any, name: str) -> Any:
+    """What pandas wrote of a column's type, for one that has become float64."""
+    if not metadata or b"pandas" not in metadata:
+        return metadata
+    said = json.loads(metadata[b"pandas"])
+    for column in said.get("columns", []):
+        if column.get("field_name") == name:
+            old = str(column["numpy_type"])
+            kinds = {"[pyarrow]": "double[pyarrow]", "nullable": "Float64", "plain": "float64"}
+            family = "[pyarrow]" if "[pyarrow]" in old else "plain" if old.islower() else "nullable"
+            column |= {"pandas_type": "float64", "numpy_type": kinds[family]}
+    return {**metadata, b"pandas": json.dumps(said).encode()}
 
 
 def _reader(plan: Plan, reader: Any, stream: Stream | None) -> Any:
