@@ -92,7 +92,7 @@ def _perturb_parts(
         message = "grid=None: float noise whose low bits give the data away, for simulation only"
         warnings.warn(message, TextbookNoiseWarning, stacklevel=4)
     if stream is not None:
-        stream._warn_of_seed()
+        stream._warn_of_seed(stacklevel=5)
     _run(mechanism, release, grid, parts, results, stream, chosen, limits)
 
 
@@ -110,8 +110,7 @@ def sample(mechanism: Mechanism, size: Any, dtype: Any, out: Any, stream: Stream
         result = _checked_out(out, np.shape(out) if size is None else wanted_shape, kind)
         _check_rows(result.shape, mechanism, "out")
     limits = _limits(None, result, release)
-    result[...] = 0
-    _run(mechanism, release, mechanism.grid, [result], [result], stream, None, limits)
+    _run(mechanism, release, mechanism.grid, None, [result], stream, None, limits)
     if out is not None:
         return out
     return result.item() if size is None and result.ndim == 0 else result
@@ -121,17 +120,21 @@ def _run(
     mechanism: Mechanism,
     release: Release,
     grid: Any,
-    parts: Sequence[Array],
+    parts: Sequence[Array] | None,
     results: Sequence[Array],
     stream: Stream | None,
     rows: Rows | None,
     limits: Limits,
 ) -> None:
-    """Perturb `parts` into `results`: a fresh key, or the stream's for this mechanism."""
+    """Perturb `parts`, or zeros, into `results`: a fresh key, or the stream's for the mechanism."""
     count = sum(_rows_in(result, mechanism) for result in results)
     if count == 0:
         return
     rows, key = rows_and_key(stream, rows, count, f"{mechanism!r} on grid {grid}")
+    if parts is None:
+        parts = results
+        for result in results:
+            result[...] = 0
     done = 0
     for part, result in zip(parts, results, strict=True):
         for source, target in _chunks(part, result, _working_dtype(result.dtype)):

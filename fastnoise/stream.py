@@ -124,13 +124,13 @@ class Stream:
             self._position, self._owner, self._advanced = first + rows, os.getpid(), True
         return first
 
-    def _warn_of_seed(self) -> None:
+    def _warn_of_seed(self, stacklevel: int = 4) -> None:
         if self._warned == []:
             message = (
                 "noise from Stream(seed) protects nobody once the seed is guessed; for real data "
                 "pass no stream, or Stream.from_key(secrets.token_bytes(32))"
             )
-            warnings.warn(message, InsecureStreamWarning, stacklevel=4)
+            warnings.warn(message, InsecureStreamWarning, stacklevel=stacklevel)
             self._warned.append(True)
 
     def __reduce__(self) -> tuple[Any, ...]:
