@@ -26,7 +26,7 @@ lint: $(INSTALLED)
 bench: $(INSTALLED)
 	$(BIN)/python -m bench.speed
 	$(BIN)/asv machine --yes
-	$(BIN)/asv run --quick --python=same --show-stderr --bench ', 100000, ' --bench engine
+	$(BIN)/asv run --quick --python=same --show-stderr --bench ", 100000, '[a-z]*64', 2[)]" --bench engine
 
 peers: $(INSTALLED)
 	$(BIN)/python -m bench.peers
