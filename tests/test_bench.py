@@ -80,7 +80,7 @@ def test_tables(capsys):
         assert [row[0] for row in rows] == list(SUBJECTS)
         assert {len(row) for row in rows} == {len(one.names)}
     assert "BoxStaircase" in capsys.readouterr().out
-    assert len(table.shown(etl.etl_table(3_000, 1_000)).rows) == 5
+    assert len(table.shown(etl.etl_table(3_000, 1_000)).rows) == 6
     assert len(scaling.scaling((100, 1_000))) == 2 * 5
 
 
