@@ -15,6 +15,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         return int(options.run(options))
+    # NotImplementedError is PyArrow's: a type that it cannot write
     except (ImportError, NotImplementedError, OSError, TypeError, ValueError) as problem:
         first = str(problem).partition("\n")[0]
         print(f"fastnoise {options.command}: {first}", file=sys.stderr)

@@ -26,17 +26,15 @@ def is_column(x: Any) -> bool:
     return hasattr(x, "__arrow_c_array__") or hasattr(x, "__arrow_c_stream__")
 
 
-def column_of(x: Any, out: Any, missing: str) -> Column:
-    if out is not None:
-        raise TypeError(f"out must be left out for a {_name(x)}: a new one comes back")
+def column_of(x: Any, missing: str) -> Column:
     if len(getattr(x, "shape", ())) > 1 or hasattr(x, "column_names"):
-        raise TypeError(f"x must be one column, not a {_name(x)}: fastnoise.Plan takes tables")
+        raise TypeError(f"x must be one column, not a {name_of(x)}: fastnoise.Plan takes tables")
     if isinstance(getattr(x, "dtype", None), np.dtype):
         return _NumpyColumn(x)
     return _ArrowColumn(x, missing)
 
 
-def _name(x: Any) -> str:
+def name_of(x: Any) -> str:
     return f"{type(x).__module__.partition('.')[0]}.{type(x).__name__}"
 
 

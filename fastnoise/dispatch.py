@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from fastnoise_kernels.layout import EXACT_FLOAT
 
-from fastnoise.columns import column_of, is_column
+from fastnoise.columns import column_of, is_column, name_of
 from fastnoise.engine import CHUNK, Limits, count_bad, perturb_chunk
 from fastnoise.rows import Rows, check_stream, requested_rows, rows_and_key
 from fastnoise.stream import Stream
@@ -57,7 +57,9 @@ def perturb(
     check_stream(stream)
     release = mechanism._release(grid)
     if is_column(x):
-        column = column_of(x, out, missing)
+        if out is not None:
+            raise TypeError(f"out must be left out for a {name_of(x)}: a new one comes back")
+        column = column_of(x, missing)
         parts = [_checked_array(part, mechanism, release) for part in column.parts]
         results = [_result(part, None, release) for part in parts]
         _perturb_parts(mechanism, release, grid, parts, results, stream, rows, clip, missing)

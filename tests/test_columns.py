@@ -144,7 +144,7 @@ def test_integers__with_continuous_noise_become_float64():
 def test_memory__is_shared_where_nothing_is_missing():
     x = np.arange(1000.0)
     for column in (pd.Series(x), pa.array(x), pl.Series(x), pa.chunked_array([x[:400], x[400:]])):
-        (first, *_) = column_of(column, None, "raise").parts
+        (first, *_) = column_of(column, "raise").parts
         whole = column.chunk(0).to_numpy() if hasattr(column, "chunk") else column.to_numpy()
         assert np.shares_memory(first, whole)
 

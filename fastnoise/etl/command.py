@@ -13,7 +13,7 @@ from typing import Any
 
 from fastnoise.etl.job import Job, prepare, receipt_of, run
 from fastnoise.etl.plan import Plan
-from fastnoise.etl.receipt import page, totals
+from fastnoise.etl.receipt import page
 from fastnoise.progress import Rate
 from fastnoise.stream import KEY_BYTES, Stream
 
@@ -110,5 +110,5 @@ def _dry_page(job: Job) -> str:
 
 
 def _total(job: Job) -> str:
-    epsilon, delta = totals(job.receipt)
+    epsilon, delta = job.totals
     return f"epsilon {epsilon:g}, delta {delta:g} for one person, in all"

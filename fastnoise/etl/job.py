@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ from typing import Any
 from fastnoise.etl.csv import CsvSource
 from fastnoise.etl.ipc import IpcSource
 from fastnoise.etl.parquet import ParquetSource
+from fastnoise.etl.place import claimed, partial_of, remove, sync
 from fastnoise.etl.plan import Plan
 from fastnoise.etl.receipt import KEY, Receipt, checked, receipt_for, receipt_in, totals
 from fastnoise.etl.tables import Run, perturbed_schema, with_columns
@@ -36,7 +36,6 @@ class Job:
     plan: Plan
     files: list[tuple[Path, Path]]  # from, and to beneath the target
     receipt: Receipt
-    schema: Any
     rows: int | None = None
     done: int = field(default=0, init=False)
 
@@ -52,11 +51,12 @@ def prepare(
     """Check the plan, every schema, the receipts and the target."""
     files = [(path, path.relative_to(source)) for path in _files(source)]
     _refuse_target(source, target)
-    counts, schema, receipt = [], None, None
+    counts: list[int | None] = []
+    receipt: Receipt | None = None
     for path, _ in files:
         with _opened(path, plan) as opened:
             try:
-                schema = perturbed_schema(plan, opened.schema)
+                perturbed_schema(plan, opened.schema)
             except (TypeError, ValueError) as problem:
                 raise type(problem)(f"{path}: {problem}") from None
             counts.append(opened.rows)
@@ -64,9 +64,9 @@ def prepare(
         if receipt is not None and old != receipt:
             raise ValueError(f"{path}: its receipt is not that of the files before")
         receipt = old
-    rows = None if None in counts else sum(counts)
+    rows = None if None in counts else sum(count or 0 for count in counts)
     made = receipt_for(plan, receipt or {"releases": []}, again, keyed)
-    return Job(source, target, plan, files, made, schema, rows)
+    return Job(source, target, plan, files, made, rows)
 
 
 def _files(source: Path) -> list[Path]:
@@ -135,10 +135,9 @@ def _format(path: Path) -> tuple[str, ...]:
 
 
 def receipt_of(path: Path) -> Receipt:
-    suffix = path.suffix.lower()
     if path.is_dir():
         return receipt_of(_files(path)[0])
-    if suffix in CSV:
+    if _format(path) is CSV:
         beside = path.with_name(path.name + RECEIPT)
         return checked(json.loads(beside.read_text())) if beside.exists() else {"releases": []}
     opened = ParquetSource(path) if _format(path) is PARQUET else IpcSource(path)
@@ -150,8 +149,8 @@ def receipt_of(path: Path) -> Receipt:
 
 def run(job: Job, stream: Stream | None, progress: Progress = lambda done, rows: None) -> None:
     """Do it. On any failure, and on an interrupt, the partial output is removed."""
-    partial = job.target.with_name(f".{job.target.name}.fastnoise-partial")
-    with _claimed(partial, job.source.is_dir()):
+    partial = partial_of(job.target)
+    with claimed(partial, job.source.is_dir()):
         release = Run(job.plan, stream)
         for path, inside in job.files:
             where = partial / inside if job.source.is_dir() else partial
@@ -161,59 +160,23 @@ def run(job: Job, stream: Stream | None, progress: Progress = lambda done, rows:
                     _copy(job, source, where, release, progress)
             except (TypeError, ValueError) as problem:
                 raise type(problem)(f"{path}: {problem}") from None
-            _sync(where)
-        if job.target.suffix.lower() in CSV:
+            sync(where)
+        if not job.source.is_dir() and _format(job.target) is CSV:
             _put_receipt(job)
         os.replace(partial, job.target)
-        _sync(job.target.parent)
-
-
-@contextmanager
-def _claimed(partial: Path, folder: bool) -> Iterator[None]:
-    """An empty place to write to, for this run alone; what is left of it is removed."""
-    if folder:
-        partial.mkdir(exist_ok=True)
-    elif partial.is_dir():
-        _remove(partial)
-    descriptor = os.open(partial, os.O_RDONLY if folder else os.O_RDWR | os.O_CREAT, 0o666)
-    try:
-        _lock(descriptor, partial)
-        if folder:
-            for path in partial.iterdir():
-                _remove(path)
-        try:
-            yield
-        finally:
-            _remove(partial)
-    finally:
-        os.close(descriptor)
-
-
-def _lock(descriptor: int, partial: Path) -> None:
-    """Refuse a second run to the same target; a killed run holds no lock."""
-    try:
-        import fcntl
-    except ImportError:  # not on Windows
-        return
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        same = os.path.samestat(os.fstat(descriptor), os.stat(partial))
-    except (BlockingIOError, FileNotFoundError):
-        same = False
-    if not same:
-        raise FileExistsError(f"{partial} is being written by another run")
+        sync(job.target.parent)
 
 
 def _put_receipt(job: Job) -> None:
     """Beside a CSV file, before it: a receipt without its noise is the lesser evil."""
     beside = job.target.with_name(job.target.name + RECEIPT)
-    partial = beside.with_name(f".{beside.name}.fastnoise-partial")
+    partial = partial_of(beside)
     try:
         partial.write_text(json.dumps(job.receipt, indent=1) + "\n")
-        _sync(partial)
+        sync(partial)
         os.replace(partial, beside)
     finally:
-        _remove(partial)
+        remove(partial)
 
 
 @contextmanager
@@ -262,19 +225,3 @@ def _close_quietly(target: Any, written: Future[None] | None) -> None:
         target.close()
     except Exception:
         pass
-
-
-def _sync(path: Path) -> None:
-    """To the disk itself: a rename must not survive a power cut that its data did not."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _remove(path: Path) -> None:
-    if path.is_dir():
-        shutil.rmtree(path)
-    else:
-        path.unlink(missing_ok=True)

@@ -59,7 +59,7 @@ def _perturbed(entry: Entry, columns: Sequence[Any], stream: Stream, rows: Any) 
     options: dict[str, Any] = {"stream": stream, "rows": rows, "clip": entry.clip, "nan": "keep"}
     if len(columns) == 1:
         return [entry.mechanism.perturb(columns[0], **options)]
-    views = [column_of(column, None, "keep") for column in columns]
+    views = [column_of(column, "keep") for column in columns]
     vectors = np.empty((sum(map(len, views[0].parts)), len(views)))
     for i, view in enumerate(views):
         np.concatenate([_clamped(part) for part in view.parts], out=vectors[:, i])

@@ -32,9 +32,9 @@ from fastnoise_kernels.staircase import (
     OUT_OF_WORDS,
     draw_digit,
     look_up,
-    pick,
     product_high,
 )
+from fastnoise_kernels.staircase_lanes import pick
 
 HALF = np.uint64(32)
 ONE, TWO = np.uint64(1), np.uint64(2)

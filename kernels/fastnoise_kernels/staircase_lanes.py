@@ -1,0 +1,86 @@
+"""Sixteen rows of the integer staircase at a time: what `staircase.draw` does for most of them."""
+
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from fastnoise_kernels import lanes
+
+
+def pick(builder, cells, coin, bits, cells_at=lanes.gather):
+    """`look_up` for sixteen coins: their entries, and a mask of ties."""
+    index = coin >> builder.sub(ir.Constant(lanes.I32, 32), bits)
+    rest = coin << bits
+    cell = cells_at(builder, cells, index)
+    leading = builder.shl(ir.Constant(lanes.I32, -1), bits)
+    threshold = cell & leading
+    entry = (rest < threshold).where(index, cell & builder.not_(leading))
+    return entry, rest.equals(threshold)
+
+
+def rows_intrinsic(few_cells):
+    """few_cells: whether the head has so few that registers hold them (`lanes.permuted`)."""
+
+    @intrinsic
+    def sixteen_rows(typing, words, offset, cells, digit_cells, sizes, noise, at):
+        """`draw` for a group of sixteen rows; the mask that comes back marks those that need care.
+
+        `sizes` of one-word rows: head bits, head levels, steps, radius, and below what a coin needs
+        care on the top step and on a level. Two-word rows: also digit bits, its restart, levels a
+        digit, deepest level.
+        """
+        one_word = len(sizes) == 6
+
+        def codegen(context, builder, signature, arguments):
+            def data(i):
+                return context.make_array(signature.args[i])(context, builder, arguments[i]).data
+
+            def word(i):
+                where = builder.add(arguments[1], ir.Constant(lanes.I64, lanes.LANES * i))
+                return lanes.load(builder, data(0), where, lanes.LANES_32)
+
+            def size(i):
+                return builder.extract_value(arguments[4], i)
+
+            def short(i):
+                return builder.trunc(size(i), lanes.I32)
+
+            def by_level(top, side):
+                return is_top.where(lanes.broadcast(builder, top, lanes.LANES_64), side)
+
+            def fitting(value):
+                """One-word rows have widths below 2**32: knowing it makes products cheaper."""
+                return (
+                    builder.and_(value, ir.Constant(lanes.I64, 0xFFFFFFFF)) if one_word else value
+                )
+
+            steps, radius, one = fitting(size(2)), fitting(size(3)), ir.Constant(lanes.I64, 1)
+            quick = few_cells and lanes.has_permutations(context)
+            cells_at = lanes.permuted if quick else lanes.gather
+            entry, careful = pick(builder, data(2), word(1), short(0), cells_at)
+            careful |= entry > short(1)
+            is_top = entry.equals(0)
+            top_width = builder.sub(builder.shl(radius, one), one)
+            width = by_level(fitting(top_width), fitting(builder.shl(steps, one)))
+            rest = by_level(size(4), size(5))
+            below = (entry - 1).widened()
+            if one_word:
+                product = word(0).widened() * width
+                place = product >> 32
+                careful |= (product & 0xFFFFFFFF) < rest
+            else:
+                uniform = word(2).widened() | word(3).widened() << 32
+                place = uniform.high_product(width)
+                careful |= uniform * width < rest
+                digit, tie = pick(builder, data(3), word(0), short(6))
+                below += digit.widened() * size(8)
+                careful |= tie | digit.equals(short(7)) | ~(is_top | (below < size(9)))
+            outer = below * steps + radius + place
+            signed = (place < steps).where(outer, steps - outer)
+            lanes.store(is_top.where(place - radius + 1, signed), data(5), arguments[6])
+            return careful.bits()
+
+        integer = types.int64
+        return types.uint32(words, integer, cells, digit_cells, sizes, noise, integer), codegen
+
+    return sixteen_rows
