@@ -63,6 +63,33 @@ def both_ways(law, words: list[int]) -> tuple[int, int]:
 FILL = [0x0123456789ABCDEF * (i + 3) % 2**64 for i in range(64)]
 
 
+def law_of_size(most: int) -> np.ndarray:
+    """One-word rows whose head reaches that far, or a little less."""
+    levels = int(staircase_law(1.0, 1000, 5)[layout.HEAD_LEVELS])
+    return staircase_law(1.0, (most - 5) // levels, 5)
+
+
+@pytest.mark.parametrize("most", [2**26, 2**31, 2**31 + 40, 2**35])
+def test_every_level__is_drawn_in_lanes_as_one_by_one(most):
+    """At both ends of what 32 bits hold, and beyond: words for every entry and edge of a level."""
+    law = law_of_size(most).copy()
+    levels = int(law[layout.HEAD_LEVELS])
+    assert most - levels <= 5 + levels * int(law[layout.STEPS]) <= most
+    places = [0, 1, 2**31 - 1, 2**31, 2**31 + 1, 2**32 - 2, 2**32 - 1, *FILL[:9]]
+    words = np.array([place % 2**32 for place in places] + [1] * 16, np.uint32)
+    cells, largest = staircase.table_cells(law, layout.HEAD_CELLS), 0
+    for entry in range(levels + 1):
+        cells[: 1 << int(law[layout.HEAD_BITS])] = entry  # whatever the coin
+        noise, careful = np.zeros(16, np.int64), np.zeros(1, np.uint32)
+        staircase.one_word_rows(law, words, noise, careful)
+        for lane, place in enumerate(places):
+            exact, _ = both_ways(law, [1 << 32 | place % 2**32, *FILL])
+            if careful[0] >> lane & 1 == 0:
+                assert noise[lane] == exact
+                largest = max(largest, abs(exact))
+    assert most - levels - 1 <= largest < most
+
+
 @pytest.mark.parametrize("parameters", SMALL, ids=str)
 def test_ties__at_every_word(parameters):
     """Coins that equal a threshold in their leading bits, then in 1, 2, .. all of its words."""

@@ -7,7 +7,8 @@ from numba.extending import overload
 from fastnoise_kernels.filler import look_ahead
 from fastnoise_kernels.jit import inner, kernel
 from fastnoise_kernels.layout import DEEP, WORDS
-from fastnoise_kernels.release import ROOM, SCRATCH, TILE, fill_tile
+from fastnoise_kernels.memory import wide_vectors
+from fastnoise_kernels.release import ROOM, SCRATCH, TILE, fill_tile, set_aside
 
 
 def add_saturating(value, noise, least, most):
@@ -39,6 +40,7 @@ def _add_saturating(value, noise, least, most):
 @inner
 def add_integer_tile(noise, x, out, low, high, least, most):
     """out = x + noise, x clipped to low .. high; counts DEEP noise, where `out` is left at `x`."""
+    wide_vectors()
     deep = 0
     for i in range(len(x)):
         value = x[i]
@@ -53,6 +55,7 @@ def add_integer_tile(noise, x, out, low, high, least, most):
 @kernel
 def perturb_integers(start, stop, filler, key, law, first, ids, x, out, low, high, least, most):
     """Rows start .. stop of int64 or uint64; counts those left for the Python layer (DEEP)."""
+    aside = np.empty(TILE, x.dtype)
     ahead, scratch = np.zeros(3, np.int64), np.empty(SCRATCH, np.uint64)
     noise = np.empty(TILE + ROOM, np.int64)
     deep = 0
@@ -60,7 +63,7 @@ def perturb_integers(start, stop, filler, key, law, first, ids, x, out, low, hig
     while at < stop:
         look_ahead(ahead, x, out, at, TILE, 2 * np.int64(law[WORDS]) * TILE)
         n, lead = fill_tile(filler, key, law, first, ids, at, stop, ahead, scratch, noise)
-        tile = noise[max(lead, ~lead) :]
-        deep += add_integer_tile(tile, x[at : at + n], out[at : at + n], low, high, least, most)
+        tile, some = noise[max(lead, ~lead) :], set_aside(x, at, n, out, aside)
+        deep += add_integer_tile(tile, some, out[at : at + n], low, high, least, most)
         at += n
     return deep

@@ -87,8 +87,13 @@ class Lanes:
     def narrowed(self) -> Lanes:
         return self._new(self.builder.trunc(self.value, LANES_32))
 
+    def sign_widened(self) -> Lanes:
+        return self._new(self.builder.sext(self.value, LANES_64))
+
     def high_product(self, other: Lanes) -> Lanes:
-        """The upper half of a 64 x 64 bit product, from four products of halves."""
+        """The upper half of a product; one of 64 x 64 bits from four products of halves."""
+        if self.value.type == LANES_32:
+            return (self.widened() * other.widened() >> 32).narrowed()
         low, high = self & _LOW, self >> 32
         other_low, other_high = other & _LOW, other >> 32
         cross, other_cross = low * other_high, high * other_low
@@ -241,8 +246,8 @@ def gather(builder: ir.IRBuilder, data: ir.Value, index: Lanes, kind: ir.Type = 
     return Lanes(builder, found)
 
 
-def has_permutations(context: Any) -> bool:
-    """Whether the processor that is compiled for has `permuted`."""
+def has_avx512(context: Any) -> bool:
+    """Whether the processor that is compiled for has `permuted`, and 32 registers."""
     return "+avx512f" in str(context.codegen().magic_tuple()[-1])
 
 

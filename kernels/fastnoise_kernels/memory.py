@@ -84,19 +84,27 @@ def eight_rows(typing, count, columns, at, apart, rows, to, dim):
     return types.void(count, columns, integer, integer, rows, integer, integer), codegen
 
 
-@intrinsic
-def prefetch(typing, address):
-    """Have the line at that address on its way to the second-level cache."""
+def _prefetch_intrinsic(to_write):
+    @intrinsic
+    def prefetch(typing, address):
+        """Have the line at that address on its way to the second-level cache."""
 
-    def codegen(context, builder, signature, arguments):
-        where = builder.inttoptr(arguments[0], ir.IntType(8).as_pointer())
-        name, kind = "llvm.prefetch.p0", ir.FunctionType(ir.VoidType(), [where.type, I32, I32, I32])
-        function = builder.module.globals.get(name) or ir.Function(builder.module, kind, name)
-        to_read, second_level, data = (ir.Constant(I32, value) for value in (0, 2, 1))
-        builder.call(function, [where, to_read, second_level, data])
-        return context.get_dummy_value()
+        def codegen(context, builder, signature, arguments):
+            where = builder.inttoptr(arguments[0], ir.IntType(8).as_pointer())
+            kind = ir.FunctionType(ir.VoidType(), [where.type, I32, I32, I32])
+            name = "llvm.prefetch.p0"
+            function = builder.module.globals.get(name) or ir.Function(builder.module, kind, name)
+            second_level, data = 2, 1
+            how = (ir.Constant(I32, value) for value in (int(to_write), second_level, data))
+            builder.call(function, [where, *how])
+            return context.get_dummy_value()
 
-    return types.void(types.int64), codegen
+        return types.void(types.int64), codegen
+
+    return prefetch
+
+
+prefetch, prefetch_to_write = _prefetch_intrinsic(False), _prefetch_intrinsic(True)
 
 
 @intrinsic

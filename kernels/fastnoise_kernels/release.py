@@ -11,7 +11,7 @@ from fastnoise_kernels.jit import inner, kernel
 from fastnoise_kernels.layout import DEEP, WORDS
 from fastnoise_kernels.memory import float_bits, float_of_bits, wide_vectors
 
-TILE = 1024  # rows: words, noise and data of a tile stay in the first-level cache
+TILE = 512  # rows: words, noise and data of a tile stay in the first-level cache
 ROOM = 32  # a filler may write whole groups of rows
 SCRATCH = 4 * TILE  # 64-bit words: fillers need two a row, and some for whole batches
 

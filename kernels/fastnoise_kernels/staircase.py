@@ -52,6 +52,7 @@ LOW = np.uint64(0xFFFFFFFF)
 HALF = np.uint64(32)
 ENOUGH_WORDS = 18  # two own words and two blocks of extra ones: more is needed once in 10**9 rows
 OUT_OF_WORDS = -1
+NARROW = np.uint64(1 << 31)  # noise below this fits 32 bits, with its sign
 KEPT, DROPPED, UNDECIDED = 1, 0, -1
 FEWEST_BITS, MOST_BITS = 3, 5  # of heads that two registers hold; thresholds follow their cells
 SLOPE_ERROR = np.uint64(128)  # a product of 60 slopes of 64 bits is within 2 units a slope
@@ -233,10 +234,13 @@ def draw_row(key, row, law):
 @inner
 def redraw(careful, key, law, first, ids, lead, total, noise):
     """Draw one by one the rows that the masks of their groups mark."""
-    for at in range(lead, total):
-        if careful[at // 16] >> (at % 16) & 1:
-            row = ids[at] if first < 0 else first - lead + at
-            noise[at] = draw_row(key, row, law)
+    for group in range(len(careful)):
+        if careful[group] == 0:
+            continue
+        for at in range(max(lead, 16 * group), min(total, 16 * group + 16)):
+            if careful[group] >> (at % 16) & 1:
+                row = ids[at] if first < 0 else first - lead + at
+                noise[at] = draw_row(key, row, law)
 
 
 @inner
@@ -244,8 +248,8 @@ def table_cells(law, cells_at):
     return law[np.int64(law[cells_at]) :].view(np.uint32)
 
 
-def _groups(few_cells):
-    sixteen_rows = rows_intrinsic(few_cells)
+def _groups(few_cells, narrow=False):
+    sixteen_rows = rows_intrinsic(few_cells, narrow)
 
     @inner
     def all_groups(words, group_words, cells, digit_cells, sizes, noise, careful):
@@ -262,6 +266,7 @@ def _groups(few_cells):
     return all_groups
 
 
+narrow_groups = _groups(few_cells=True, narrow=True)
 few_cells_groups, all_groups = _groups(few_cells=True), _groups(few_cells=False)
 
 
@@ -277,6 +282,8 @@ def one_word_rows(law, words, noise, careful):
     )
     cells = table_cells(law, HEAD_CELLS)
     if FEWEST_BITS <= law[HEAD_BITS] <= MOST_BITS:
+        if law[RADIUS] + law[HEAD_LEVELS] * law[STEPS] <= NARROW:
+            return narrow_groups(words, 32, cells, cells, sizes, noise, careful)
         return few_cells_groups(words, 32, cells, cells, sizes, noise, careful)
     return all_groups(words, 32, cells, cells, sizes, noise, careful)
 

@@ -18,8 +18,12 @@ def pick(builder, cells, coin, bits, cells_at=lanes.gather):
     return entry, rest.equals(threshold)
 
 
-def rows_intrinsic(few_cells):
-    """few_cells: whether the head has so few that registers hold them (`lanes.permuted`)."""
+def rows_intrinsic(few_cells, narrow=False):
+    """few_cells: whether the head has so few that registers hold them (`lanes.permuted`).
+
+    narrow: whether 32 bits hold the noise of every level of the head: half the work.
+    """
+    kind = lanes.LANES_32 if narrow else lanes.LANES_64
 
     @intrinsic
     def sixteen_rows(typing, words, offset, cells, digit_cells, sizes, noise, at):
@@ -40,22 +44,25 @@ def rows_intrinsic(few_cells):
                 return lanes.load(builder, data(0), where, lanes.LANES_32)
 
             def size(i):
-                return builder.extract_value(arguments[4], i)
+                value = builder.extract_value(arguments[4], i)
+                return builder.trunc(value, lanes.I32) if narrow else value
 
             def short(i):
-                return builder.trunc(size(i), lanes.I32)
+                return size(i) if narrow else builder.trunc(size(i), lanes.I32)
+
+            def as_wide(short_lanes):
+                return short_lanes if narrow else short_lanes.widened()
 
             def by_level(top, side):
-                return is_top.where(lanes.broadcast(builder, top, lanes.LANES_64), side)
+                return is_top.where(lanes.broadcast(builder, top, kind), side)
 
             def fitting(value):
                 """One-word rows have widths below 2**32: knowing it makes products cheaper."""
-                return (
-                    builder.and_(value, ir.Constant(lanes.I64, 0xFFFFFFFF)) if one_word else value
-                )
+                known = one_word and not narrow
+                return builder.and_(value, ir.Constant(lanes.I64, 0xFFFFFFFF)) if known else value
 
-            steps, radius, one = fitting(size(2)), fitting(size(3)), ir.Constant(lanes.I64, 1)
-            quick = few_cells and lanes.has_permutations(context)
+            steps, radius, one = fitting(size(2)), fitting(size(3)), ir.Constant(kind.element, 1)
+            quick = few_cells and lanes.has_avx512(context)
             cells_at = lanes.permuted if quick else lanes.gather
             entry, careful = pick(builder, data(2), word(1), short(0), cells_at)
             careful |= entry > short(1)
@@ -63,21 +70,23 @@ def rows_intrinsic(few_cells):
             top_width = builder.sub(builder.shl(radius, one), one)
             width = by_level(fitting(top_width), fitting(builder.shl(steps, one)))
             rest = by_level(size(4), size(5))
-            below = (entry - 1).widened()
-            if one_word:
+            below = as_wide(entry - 1)
+            if narrow:
+                place, coin = word(0).high_product(width), word(0) * width
+            elif one_word:
                 product = word(0).widened() * width
-                place = product >> 32
-                careful |= (product & 0xFFFFFFFF) < rest
+                place, coin = product >> 32, product & 0xFFFFFFFF
             else:
                 uniform = word(2).widened() | word(3).widened() << 32
-                place = uniform.high_product(width)
-                careful |= uniform * width < rest
+                place, coin = uniform.high_product(width), uniform * width
                 digit, tie = pick(builder, data(3), word(0), short(6))
                 below += digit.widened() * size(8)
                 careful |= tie | digit.equals(short(7)) | ~(is_top | (below < size(9)))
+            careful |= coin < rest
             outer = below * steps + radius + place
             signed = (place < steps).where(outer, steps - outer)
-            lanes.store(is_top.where(place - radius + 1, signed), data(5), arguments[6])
+            drawn = is_top.where(place - radius + 1, signed)
+            lanes.store(drawn.sign_widened() if narrow else drawn, data(5), arguments[6])
             return careful.bits()
 
         integer = types.int64
