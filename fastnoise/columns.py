@@ -97,7 +97,7 @@ def _chunks(x: Any) -> list[Any]:
         x = x.array
     found = arrow().array(x) if _is_single(x) else arrow().chunked_array(x)
     chunks = [found] if isinstance(found, arrow().Array) else found.chunks
-    return chunks or [arrow().array([], found.type)]
+    return chunks or [arrow().nulls(0, found.type)]  # array([]) would import pandas
 
 
 def _is_single(x: Any) -> bool:

@@ -58,8 +58,9 @@ def test_suite(group, method, threads, monkeypatch):
 def one_run(threads, monkeypatch):
     """Clocks that run each call once and say it took a second."""
 
-    def once(*calls, runs=1):
+    def once(*calls, runs=1, before=lambda: None):
         for call in calls:
+            before()
             call()
         return [1.0] * len(calls)
 

@@ -2,6 +2,7 @@
 
 import fcntl
 import json
+import math
 import os
 import random
 import re
@@ -12,6 +13,7 @@ import textwrap
 import time
 from contextlib import suppress
 
+import numba
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -197,6 +199,15 @@ def test_bad_values__leave_nothing_behind(job, tmp_path):
     status, _, problem = job(job.source, job.target)
     assert (status, "column 'income'" in problem) == (1, True)
     assert names(tmp_path) == before
+
+
+def test_threads__that_the_writer_was_given_come_back(job):
+    before = numba.get_num_threads(), pa.cpu_count()
+    assert job(job.source, job.target)[0] == 0
+    assert (numba.get_num_threads(), pa.cpu_count()) == before
+    pq.write_table(people(3).set_column(2, "income", pa.array([1.0, 2.0, math.inf])), job.source)
+    assert job(job.source, job.target)[0] == 1
+    assert (numba.get_num_threads(), pa.cpu_count()) == before
 
 
 # --- disks, signals, power ------------------------------------------------------------------------

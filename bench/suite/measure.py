@@ -16,9 +16,9 @@ Call = Callable[[], object]
 FIRST_PERTURB = "import fastnoise as fn; fn.Staircase(epsilon=1.0).perturb([1.0, 2.0, 3.0])"
 
 
-def seconds(*calls: Call, runs: int = 7) -> list[float]:
-    """The median time of each call."""
-    return [statistics.median(spent) for spent in _times(calls, runs)]
+def seconds(*calls: Call, runs: int = 7, before: Call = lambda: None) -> list[float]:
+    """The median time of each call; `before` comes before every one, and is not counted."""
+    return [statistics.median(spent) for spent in _times(calls, runs, before)]
 
 
 def ratio(ours: Call, theirs: Call, runs: int = 7) -> float:
@@ -27,11 +27,12 @@ def ratio(ours: Call, theirs: Call, runs: int = 7) -> float:
     return one / other
 
 
-def _times(calls: Sequence[Call], runs: int) -> list[list[float]]:
+def _times(calls: Sequence[Call], runs: int, before: Call = lambda: None) -> list[list[float]]:
     """The calls take turns, after one round that is not counted."""
     times: list[list[float]] = [[] for _ in calls]
     for run in range(runs + 1):
         for call, spent in zip(calls, times, strict=True):
+            before()
             started = time.perf_counter()
             call()
             if run:
