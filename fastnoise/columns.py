@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[Any]
+ALLOWED = "a column of float64, float32 or integers"
 
 
 class Column(Protocol):
@@ -22,8 +23,12 @@ class Column(Protocol):
 
 
 def is_column(x: Any) -> bool:
-    """Whether `x` offers itself as Arrow data (the Arrow PyCapsule interface)."""
-    return hasattr(x, "__arrow_c_array__") or hasattr(x, "__arrow_c_stream__")
+    """Whether `x` offers itself as Arrow data (the Arrow PyCapsule interface).
+
+    A Series of pandas 2 does not, but its array does what is needed.
+    """
+    series = hasattr(x, "array") and hasattr(x, "index")
+    return series or hasattr(x, "__arrow_c_array__") or hasattr(x, "__arrow_c_stream__")
 
 
 def column_of(x: Any, missing: str) -> Column:
@@ -61,7 +66,7 @@ class _ArrowColumn:
         kind = self.chunks[0].type
         floats = pyarrow.types.is_float32(kind) or pyarrow.types.is_float64(kind)
         if not (floats or pyarrow.types.is_integer(kind)):
-            raise TypeError(f"x must be a column of float64, float32 or integers, not of {kind}")
+            raise TypeError(f"x must be {ALLOWED}, not of {kind}")
         self.parts = [_values(chunk) for chunk in self.chunks]
 
     def with_values(self, results: Sequence[Array]) -> Any:
@@ -95,7 +100,10 @@ def _chunks(x: Any) -> list[Any]:
     """One chunk at least, which may be empty."""
     if hasattr(x, "array"):  # pandas: an extension array, with a mask of its own
         x = x.array
-    found = arrow().array(x) if _is_single(x) else arrow().chunked_array(x)
+    try:
+        found = arrow().array(x) if _is_single(x) else arrow().chunked_array(x)
+    except arrow().ArrowException:  # pandas' sparse arrays, Polars' 128-bit integers
+        raise TypeError(f"x must be {ALLOWED}, not of {x.dtype}") from None
     chunks = [found] if isinstance(found, arrow().Array) else found.chunks
     return chunks or [arrow().nulls(0, found.type)]  # array([]) would import pandas
 

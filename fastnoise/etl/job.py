@@ -205,10 +205,12 @@ def _copy(job: Job, source: Source, where: Path, release: Run, progress: Progres
     schema = schema.with_metadata({**(schema.metadata or {}), KEY: json.dumps(job.receipt)})
     target = source.writer(where, schema, job.plan.columns)
     written: Future[None] | None = None
+    done = 0  # of this file
     with ThreadPoolExecutor(1) as writing:
         try:
             for batch in source.batches():
-                noisy = with_columns(batch, release).replace_schema_metadata(schema.metadata)
+                noisy = _perturbed(batch, release, done).replace_schema_metadata(schema.metadata)
+                done += batch.num_rows
                 job.done += batch.num_rows
                 del batch
                 if written is not None:
@@ -222,6 +224,15 @@ def _copy(job: Job, source: Source, where: Path, release: Run, progress: Progres
             _close_quietly(target, written)
             raise
     target.close()
+
+
+def _perturbed(batch: Any, release: Run, first: int) -> Any:
+    """The batch that begins with that row of its file, with noise."""
+    try:
+        return with_columns(batch, release)
+    except (TypeError, ValueError) as problem:
+        where = f"in the rows from {first} on: " if first else ""
+        raise type(problem)(f"{where}{problem}") from None
 
 
 def _close_quietly(target: Any, written: Future[None] | None) -> None:
