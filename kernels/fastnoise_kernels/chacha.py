@@ -47,27 +47,13 @@ def _quarter_rounds(state: list[lanes.Lanes], quarters: list[tuple[int, int, int
 
 def _twenty_rounds(builder: ir.IRBuilder, initial: list[lanes.Lanes]) -> list[lanes.Lanes]:
     """Ten double rounds as a loop in the emitted code: unrolled they compile ten times slower."""
-    before = builder.block
-    rounds = builder.append_basic_block("rounds")
-    after = builder.append_basic_block("after")
-    builder.branch(rounds)
-    builder.position_at_end(rounds)
-    count = builder.phi(lanes.I32)
-    count.add_incoming(ir.Constant(lanes.I32, 0), before)
-    carried = [builder.phi(lanes.LANES_32) for _ in initial]
-    for phi, start in zip(carried, initial, strict=True):
-        phi.add_incoming(start.value, before)
-    state = [lanes.Lanes(builder, phi) for phi in carried]
-    _quarter_rounds(state, COLUMNS)
-    _quarter_rounds(state, DIAGONALS)
-    following = builder.add(count, ir.Constant(lanes.I32, 1))
-    count.add_incoming(following, rounds)
-    for phi, end in zip(carried, state, strict=True):
-        phi.add_incoming(end.value, rounds)
-    again = builder.icmp_unsigned("<", following, ir.Constant(lanes.I32, 10))
-    builder.cbranch(again, rounds, after)
-    builder.position_at_end(after)
-    return state
+
+    def double_round(_, state):
+        _quarter_rounds(state, COLUMNS)
+        _quarter_rounds(state, DIAGONALS)
+        return state
+
+    return lanes.loop(builder, 10, initial, double_round)
 
 
 def _blocks_function(module: ir.Module, block_by_block: bool) -> ir.Function:

@@ -4,6 +4,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
+from fastnoise_kernels import lanes
 from fastnoise_kernels.lanes import DOUBLE, I32, I64, pointer, rows_of
 
 
@@ -90,10 +91,7 @@ def prefetch(typing, address):
 
     def codegen(context, builder, signature, arguments):
         where = builder.inttoptr(arguments[0], ir.IntType(8).as_pointer())
-        name, kind = "llvm.prefetch.p0", ir.FunctionType(ir.VoidType(), [where.type, I32, I32, I32])
-        function = builder.module.globals.get(name) or ir.Function(builder.module, kind, name)
-        to_read, second_level, data = (ir.Constant(I32, value) for value in (0, 2, 1))
-        builder.call(function, [where, to_read, second_level, data])
+        lanes.prefetch(builder, where, 2)
         return context.get_dummy_value()
 
     return types.void(types.int64), codegen
