@@ -64,6 +64,10 @@ def law_of(steps: Steps) -> Array:
     return read_only(np.array([*sizes, *rate_of(steps.epsilon)]))
 
 
+class UnfitCosts(Exception):
+    """A cost is NaN or infinite."""
+
+
 class ChoiceReader:
     """Choices in exact arithmetic: e**-epsilon to as many bits as it takes."""
 
@@ -100,12 +104,18 @@ def choose(mechanism: Any, costs: Any, stream: Stream | None, rows: Any) -> Any:
     """See `StaircaseChoice.choose`."""
     check_stream(stream)
     steps, data = mechanism._steps, _cost_array(costs)
+    # Without a stream no rows are used up before the kernel sees what is unfit.
+    if (stream is not None or not compiles()) and (unfit := _unfit(data)):
+        raise ValueError(unfit)
     result = np.empty(data.shape[:-1], np.int64)
     chosen = requested_rows(rows, result.size, stream)
     if stream is not None:
         stream._warn_of_seed()
     if result.size:
-        _run(mechanism, steps, data, result, stream, chosen)
+        try:
+            _run(mechanism, steps, data, result, stream, chosen)
+        except UnfitCosts:
+            raise ValueError(_unfit(data) or "costs changed meanwhile") from None
     return result.item() if result.ndim == 0 else result
 
 
@@ -137,6 +147,8 @@ def _choose_block(steps: Steps, key: bytes, rows: Rows, costs: Array, out: Array
         arguments = words, rows.first, rows.ids, values, count, law_of(steps), out
         undecided = choice.choose(len(costs), *arguments, grain=count)
         places = np.flatnonzero(out < 0).tolist() if undecided else range(0)
+        if undecided and not np.isfinite(costs[places]).all():
+            raise UnfitCosts
     reader = ChoiceReader(steps)
     for row in places:
         out[row] = reader.choose(key, rows.row(row), costs[row].tolist())
@@ -171,10 +183,15 @@ def _cost_array(costs: Any) -> Array:
         raise TypeError(refusal("costs", costs, allowed))
     if data.ndim == 0 or data.shape[-1] == 0:
         raise ValueError(f"costs must be {allowed}, not of shape {data.shape}")
-    bad = sum(count_bad(block.reshape(-1), False) for block in _blocks(data))
-    if bad:
-        first = next(i for i in np.ndindex(data.shape) if not np.isfinite(data[i]))
-        count = f"{bad} NaN or infinite value{'s' if bad > 1 else ''}"
-        where = f"the first {data[first]} at index {first}"
-        raise ValueError(f"costs has {count}, {where}: every candidate needs a cost")
     return data
+
+
+def _unfit(data: Array) -> str:
+    """What is wrong with costs that are no numbers; nothing if there are none."""
+    bad = sum(count_bad(block.reshape(-1), False) for block in _blocks(data))
+    if not bad:
+        return ""
+    first = next(i for i in np.ndindex(data.shape) if not np.isfinite(data[i]))
+    count = f"{bad} NaN or infinite value{'s' if bad > 1 else ''}"
+    where = f"the first {data[first]} at index {first}"
+    return f"costs has {count}, {where}: every candidate needs a cost"

@@ -21,7 +21,7 @@ from fastnoise_kernels.polynomials import (
 ONE_BITS = 0x3FF << 52
 # Integers of up to 51 bits as floats, by arithmetic that every processor has: 1.5 * 2**52 + i.
 INTEGER_BITS, INTEGER_FLOAT = 0x433 << 52 | 1 << 51, 6755399441055744.0
-LEAST_EXPONENT = 1022.0  # 2**-1021 times anything from sqrt(1/2) on is a normal float
+LEAST_EXPONENT = 1022  # 2**-1021 times anything from sqrt(1/2) on is a normal float
 
 
 def polynomial(coefficients: tuple[float, ...], x: Floats) -> Floats:
@@ -71,10 +71,11 @@ def falling_power(times: Floats, high: Any, low: Any) -> Floats:
     much, 0.52; the polynomial by 0.22; its rounding by 1.17 at x = -1/2 (0.71 in the sum with 1,
     0.46 before) and by 1 where x > 0. That is 1.91 at most.
     """
-    near = times.times_plus(high, INTEGER_FLOAT)  # its last bits are the nearest integer
+    near = times.times_plus(high, INTEGER_FLOAT)
     x = times.times_plus(low, times.times_plus(high, INTEGER_FLOAT - near))
-    power = x.times_plus(polynomial(POWER, x), 1.0).as_bits() + (near.as_bits() << 52)
-    return power.as_floats().chosen(near > INTEGER_FLOAT - LEAST_EXPONENT, 0.0)
+    exponent = near.as_bits()  # its last bits: the nearest integer
+    power = x.times_plus(polynomial(POWER, x), 1.0).as_bits() + (exponent << 52)
+    return exponent.exceeds(INTEGER_BITS - LEAST_EXPONENT).where(power, 0).as_floats()
 
 
 def turned(word: Lanes, bits: int = 46) -> tuple[Floats, Floats]:

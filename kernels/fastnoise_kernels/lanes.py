@@ -71,6 +71,10 @@ class Lanes:
     def __gt__(self, other: Any) -> Lanes:
         return self._new(self.builder.icmp_unsigned(">", self.value, self._like(other)))
 
+    def exceeds(self, other: Any) -> Lanes:
+        """As signed integers."""
+        return self._new(self.builder.icmp_signed(">", self.value, self._like(other)))
+
     def equals(self, other: Any) -> Lanes:
         return self._new(self.builder.icmp_unsigned("==", self.value, self._like(other)))
 
