@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from fastnoise_kernels.layout import CHOICE_BITS, CHOICE_PLACES
 
 from fastnoise.engine import CHUNK, compiles, count_bad
 from fastnoise.reader import row_words
@@ -23,7 +22,7 @@ from fastnoise.validation import refusal
 
 Array = npt.NDArray[Any]
 MOST_STEPS = 1 << 52  # as in the kernel: costs beyond count as that
-NEVER = 745.0  # e**-745 is no float
+NEVER = 745.0  # e**-745 is no float: a larger epsilon makes no difference to those
 
 
 @dataclass(frozen=True)
@@ -51,17 +50,22 @@ def choice_steps(epsilon: float, sensitivity: float, gamma: float, grid: float) 
 
 
 @lru_cache(maxsize=64)
-def powers_of(epsilon: float) -> npt.NDArray[np.float64]:
-    """e**(-epsilon * d * base**i) for digits d of places i."""
-    base = 1 << CHOICE_BITS
-    places = 1 if epsilon * base > NEVER else CHOICE_PLACES
-    times = [d * base**i for i in range(places) for d in range(base)]
-    context, exact = Context(prec=40, traps=[]), Decimal.from_float(epsilon)
+def rate_of(epsilon: float) -> tuple[float, float]:
+    """-epsilon / ln 2 as a sum of two floats: a level costs that many powers of two."""
+    context = Context(prec=60)
+    exact = context.divide(-Decimal.from_float(min(epsilon, NEVER)), context.ln(Decimal(2)))
+    high = float(exact)
+    return high, float(context.subtract(exact, Decimal.from_float(high)))
 
-    def power(t: int) -> float:
-        return float(context.exp(context.multiply(exact, -t))) if epsilon * t <= NEVER else 0.0
 
-    return read_only(np.array([power(t) for t in times]))
+def law_of(steps: Steps) -> Array:
+    """What the kernel is told: sizes of levels, in halves of a grid step, then the rate."""
+    sizes = 2.0 / steps.grid, 1.0 - 2.0 * steps.radius - steps.steps, 0.5 / steps.steps
+    return read_only(np.array([*sizes, *rate_of(steps.epsilon)]))
+
+
+class UnfitCosts(Exception):
+    """A cost is NaN or infinite."""
 
 
 class ChoiceReader:
@@ -100,12 +104,18 @@ def choose(mechanism: Any, costs: Any, stream: Stream | None, rows: Any) -> Any:
     """See `StaircaseChoice.choose`."""
     check_stream(stream)
     steps, data = mechanism._steps, _cost_array(costs)
+    # Without a stream no rows are used up before the kernel sees what is unfit.
+    if (stream is not None or not compiles()) and (unfit := _unfit(data)):
+        raise ValueError(unfit)
     result = np.empty(data.shape[:-1], np.int64)
     chosen = requested_rows(rows, result.size, stream)
     if stream is not None:
         stream._warn_of_seed()
     if result.size:
-        _run(mechanism, steps, data, result, stream, chosen)
+        try:
+            _run(mechanism, steps, data, result, stream, chosen)
+        except UnfitCosts:
+            raise ValueError(_unfit(data) or "costs changed meanwhile") from None
     return result.item() if result.ndim == 0 else result
 
 
@@ -133,11 +143,12 @@ def _choose_block(steps: Steps, key: bytes, rows: Rows, costs: Array, out: Array
 
         count = costs.shape[1]
         values = read_only(costs.reshape(-1))
-        words, law = np.frombuffer(key, "<u4"), powers_of(steps.epsilon)
-        sizes = steps.grid, float(steps.steps), float(steps.radius)
-        arguments = words, rows.first, rows.ids, values, count, *sizes, law, out
+        words = np.frombuffer(key, "<u4")
+        arguments = words, rows.first, rows.ids, values, count, law_of(steps), out
         undecided = choice.choose(len(costs), *arguments, grain=count)
         places = np.flatnonzero(out < 0).tolist() if undecided else range(0)
+        if undecided and not np.isfinite(costs[places]).all():
+            raise UnfitCosts
     reader = ChoiceReader(steps)
     for row in places:
         out[row] = reader.choose(key, rows.row(row), costs[row].tolist())
@@ -172,10 +183,15 @@ def _cost_array(costs: Any) -> Array:
         raise TypeError(refusal("costs", costs, allowed))
     if data.ndim == 0 or data.shape[-1] == 0:
         raise ValueError(f"costs must be {allowed}, not of shape {data.shape}")
-    bad = sum(count_bad(block.reshape(-1), False) for block in _blocks(data))
-    if bad:
-        first = next(i for i in np.ndindex(data.shape) if not np.isfinite(data[i]))
-        count = f"{bad} NaN or infinite value{'s' if bad > 1 else ''}"
-        where = f"the first {data[first]} at index {first}"
-        raise ValueError(f"costs has {count}, {where}: every candidate needs a cost")
     return data
+
+
+def _unfit(data: Array) -> str:
+    """What is wrong with costs that are no numbers; nothing if there are none."""
+    bad = sum(count_bad(block.reshape(-1), False) for block in _blocks(data))
+    if not bad:
+        return ""
+    first = next(i for i in np.ndindex(data.shape) if not np.isfinite(data[i]))
+    count = f"{bad} NaN or infinite value{'s' if bad > 1 else ''}"
+    where = f"the first {data[first]} at index {first}"
+    return f"costs has {count}, {where}: every candidate needs a cost"

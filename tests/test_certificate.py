@@ -6,11 +6,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from fastnoise_kernels.choice import choose_sixteen
+from fastnoise_kernels.choice import choose_sixteen, rooms
 from mechanisms import CHOICES, DRAWN, EVERY, INTEGERS, name
 
 import fastnoise as fn
-from fastnoise.choice import powers_of
+from fastnoise.choice import Steps, law_of
 from fastnoise.exact import exp_bounds
 from fastnoise.mechanisms.ideal_truncated_discrete_laplace import exact_delta
 
@@ -192,23 +192,22 @@ def test_changed__must_count(mechanism, changed, kind):
 @pytest.mark.parametrize("epsilon", [1e-7, 0.01, 0.5, 2.0, 40.0])
 @pytest.mark.parametrize("count", [1, 2, 33, 1000])
 def test_choice__floats_are_as_near_as_the_certificate_says(epsilon, count, rng):
-    """The kernel's own sums and goals beside exact ones: count + 6 and count + 9 roundings."""
+    """The kernel's own sums and goals beside exact ones: count + 1 and count + 4 roundings."""
     spread = min(30.0 / epsilon, 2.0**31)
-    costs = np.floor(rng.random((count, 16)) ** 3 * spread)
+    costs = np.floor(rng.random((16, count)) ** 3 * spread)
     words = rng.integers(2**32, size=32, dtype=np.uint32)
-    lanes, columns = tuple(np.empty(16) for _ in range(4)), costs.ravel().copy()
-    sizes = 1.0, 1.0, 1.0, 1.0, (count + 16) * 2.0**-51
-    choose_sixteen(words, 0, count, sizes, powers_of(epsilon), columns, lanes)
-    sums = columns.reshape(count, 16)
+    room, law = rooms(count), law_of(Steps(epsilon, 1.0, 1, 1))
+    choose_sixteen(costs.ravel(), count, 0, words, 0, law, (count + 16) * 2.0**-51, room)
+    sums, goals = room[0].reshape(count, 16), room[3]
     for lane in range(0, 16, 5):
-        levels = [int(cost) for cost in costs[:, lane]]
+        levels = [int(cost) for cost in costs[lane]]
         exact, total = [], Fraction(0)
         for level in levels:
             total += exp_bounds(Fraction(epsilon) * (level - min(levels)), 40)[0]
             total = Fraction(int(total * 2**120), 2**120)
             exact.append(total)
-        room = total / 2**53
+        unit = total / 2**53
         off = [abs(Fraction(s) - e) for s, e in zip(sums[:, lane].tolist(), exact, strict=True)]
-        assert max(off) <= (count + 6) * room
+        assert max(off) <= (count + 1) * unit
         uniform = Fraction(int(words[lane]) | int(words[16 + lane]) << 32, 2**64)
-        assert abs(Fraction(lanes[2][lane].item()) - uniform * total) <= (count + 9) * room
+        assert abs(Fraction(goals[lane].item()) - uniform * total) <= (count + 4) * unit

@@ -6,11 +6,12 @@ import math
 import numpy as np
 import pytest
 from conftest import KEY
+from fastnoise_kernels import choice as kernels
 from reference import ROWS, near
 
 import fastnoise as fn
 from fastnoise import choice
-from fastnoise.choice import ChoiceReader, powers_of
+from fastnoise.choice import ChoiceReader
 from fastnoise.verify.fit import rejected
 
 EPSILONS = [1e-6, 0.01, 0.5, 1.0, 5.0, 50.0]
@@ -39,6 +40,25 @@ def test_choice__kernel_is_reader(epsilon, count, stream, rng):
         assert fast.tolist() == [
             reader.choose(key, first + i, row) for i, row in enumerate(costs.tolist())
         ]
+
+
+EXTREMES = [1e-300, 1e-10, 1e-6, 1.0, 700.0, 1e3, 1.7e308]
+
+
+@pytest.mark.parametrize("epsilon", EXTREMES)
+@pytest.mark.parametrize("count", [3, 8, 21])
+def test_choice__kernel_is_reader_of_extreme_costs(epsilon, count, stream, rng, monkeypatch):
+    """Equal ones, some a level apart, of 2**52 steps and more, just below; and a mixture."""
+    law = fn.StaircaseChoice(epsilon, 0.7)
+    level, end = law.released_sensitivity, 2.0**52 * law.grid
+    kinds = [0.0, level, 3 * level, end, -end, end - law.grid, end / 2, 9 * end, 1e308, 1 / epsilon]
+    equal = np.repeat(np.array(kinds)[:, None], count, axis=1)
+    near_equal = equal + rng.integers(0, 3, equal.shape) * level * (np.abs(equal) < end)
+    costs = np.concatenate([equal, near_equal, rng.choice(kinds, (30, count))])
+    reader, key = ChoiceReader(law._steps), key_of(law, stream)
+    expected = [reader.choose(key, i, row) for i, row in enumerate(costs.tolist())]
+    monkeypatch.delattr(ChoiceReader, "choose")  # the kernel decides on its own
+    assert law.choose(costs, stream=stream.at(0)).tolist() == expected
 
 
 def test_choice__rows_slices_strides_and_threads(stream, rng, threads, monkeypatch):
@@ -129,7 +149,6 @@ def test_choice__undecided_rows_are_decided_in_python(stream, monkeypatch):
     law = fn.StaircaseChoice(1.0)
     costs = np.arange(60.0).reshape(20, 3)
     expected = law.choose(costs, stream=stream.at(0))
-    from fastnoise_kernels import choice as kernels
 
     def none(rows, *arguments, grain):
         arguments[-1][:] = -1
@@ -137,23 +156,6 @@ def test_choice__undecided_rows_are_decided_in_python(stream, monkeypatch):
 
     monkeypatch.setattr(kernels, "choose", none)
     assert (law.choose(costs, stream=stream.at(0)) == expected).all()
-
-
-def test_choice__a_sum_that_is_too_near_is_left_undecided():
-    """The kernel itself, with a goal that lies on a running sum: two equal weights, u = 1/2."""
-    from fastnoise_kernels.choice import choose_sixteen
-
-    words = np.zeros(32, np.uint32)
-    words[16:] = 1 << 31
-    lanes = tuple(np.empty(16) for _ in range(4))
-    sizes = 1.0, 1.0, 1.0, 1.0, 18 * 2.0**-51
-    near_all = choose_sixteen(words, 0, 2, sizes, powers_of(1.0), np.zeros(32), lanes)
-    assert near_all == 0xFFFF
-    words[:16] = 1 << 14
-    assert choose_sixteen(words, 0, 2, sizes, powers_of(1.0), np.zeros(32), lanes) == 0xFFFF
-    words[:16] = 1 << 24
-    assert choose_sixteen(words, 0, 2, sizes, powers_of(1.0), np.zeros(32), lanes) == 0
-    assert (lanes[3] == 1).all()
 
 
 def test_choice__huge_costs_count_as_the_largest():
@@ -202,6 +204,34 @@ def test_choice__is_a_value():
 )
 def test_choice__bad_costs_are_named(costs, error, words):
     with pytest.raises(error, match=words):
+        fn.StaircaseChoice(1.0).choose(costs)
+
+
+@pytest.mark.parametrize("count", [1, 3, 8, 33])
+@pytest.mark.parametrize("cost", [math.nan, math.inf, -math.inf])
+def test_choice__one_unfit_cost_is_found_wherever_it_is(cost, count, stream, rng):
+    """By the kernel, where no stream is; before rows are taken, where one is."""
+    law, sound = fn.StaircaseChoice(1.0), rng.random((1000, count)) * 1e9
+    for row, candidate in (
+        (0, 0),
+        (999, count - 1),
+        *rng.integers(0, (1000, count), (9, 2)).tolist(),
+    ):
+        costs = sound.copy()
+        costs[row, candidate] = cost
+        expected = rf"costs has 1 NaN .*{cost} at index \({row}, {candidate}\)"
+        for given in ({}, {"stream": stream}, {"stream": stream, "rows": range(1000)}):
+            with pytest.raises(ValueError, match=expected):
+                law.choose(costs, **given)
+    assert stream.position == 0
+
+
+@pytest.mark.parametrize("count", [3, 8])
+def test_choice__costs_that_are_changed_meanwhile_are_refused(count, monkeypatch):
+    """Unfit when the kernel sees them, and no longer when they are counted."""
+    costs = np.full((20, count), math.nan)
+    monkeypatch.setattr(choice, "_unfit", lambda data: "")
+    with pytest.raises(ValueError, match="changed meanwhile"):
         fn.StaircaseChoice(1.0).choose(costs)
 
 

@@ -1,4 +1,4 @@
-"""How accurate are the kernels' logarithm, sine and cosine?"""
+"""How accurate are the kernels' logarithm, power of two, sine and cosine?"""
 
 from fractions import Fraction
 from math import comb, factorial
@@ -7,10 +7,12 @@ import mpmath
 import numpy as np
 import pytest
 from fastnoise_kernels import lanes
-from fastnoise_kernels.elementary import above_inverse, logarithm, turned, unit
-from fastnoise_kernels.polynomials import COSINE, HALF_PI, LOGARITHM, SINE
+from fastnoise_kernels.elementary import above_inverse, falling_power, logarithm, turned, unit
+from fastnoise_kernels.polynomials import COSINE, HALF_PI, LOGARITHM, POWER, SINE
 from numba import njit, types
 from numba.extending import intrinsic
+
+from fastnoise.choice import rate_of
 
 ONES = 2**64 - 1
 
@@ -63,6 +65,11 @@ kernel_turned = compiled(turned, _load_word)
 kernel_unit = compiled(unit, _load_word)
 kernel_short_unit = compiled(lambda word: unit(word, 48), _load_word)
 kernel_inverse = compiled(above_inverse, lanes.load_floats)
+RATES = [(-1.0, 0.0), *map(rate_of, (1e-10, 0.3, 1.0, 50.0, 1e3))]
+kernel_powers = {
+    rate: compiled(lambda times, rate=rate: falling_power(times, *rate), lanes.load_floats)
+    for rate in RATES
+}
 
 
 def words(rng, count: int) -> np.ndarray:
@@ -107,6 +114,70 @@ def test_logarithm__an_error_is_seen(rng):
     values = kernel_logarithm(x)[0]
     values[-1] += 3 * np.spacing(values[-1])
     assert max(logarithm_errors(x, values)) >= 2.0**-51
+
+
+def multiples(rate: tuple[float, float], rng, count: int) -> np.ndarray:
+    """Integers up to where powers end, both sides of that, and of where the exponent changes."""
+    end = 1021.5 / -rate[0]
+    steps = np.concatenate([np.arange(0.5, 1022.0), rng.integers(0, 2043, 500) / 2]) / -rate[0]
+    changes = np.concatenate([np.floor(steps), np.ceil(steps)])
+    around = np.floor(end) + np.arange(-20.0, 21.0)
+    some = np.floor(rng.random(count) * end)
+    few = np.arange(min(200.0, end + 1.0))
+    some = np.concatenate([some, np.floor(2.0 ** (rng.random(count) * np.log2(end + 1.0)))])
+    found = np.unique(np.concatenate([few, some, changes, around]))
+    return found[(found >= 0) & (found <= 2.0**52)]
+
+
+def power_errors(times: np.ndarray, rate: tuple[float, float], values: np.ndarray) -> list[float]:
+    """Relative ones; what is below 2**-1021.5 should be 0."""
+    with mpmath.workprec(160):
+        exponents = [mpmath.mpf(t) * (mpmath.mpf(rate[0]) + rate[1]) for t in times.tolist()]
+        pairs = zip(values.tolist(), exponents, strict=True)
+        return [float(abs(v / mpmath.mpf(2) ** e - 1)) if e > -1021.5 else v for v, e in pairs]
+
+
+@pytest.mark.parametrize("rate", RATES, ids=str)
+def test_falling_power__is_within_2_to_minus_52(rate, rng):
+    times = multiples(rate, rng, 2_000)
+    assert max(power_errors(times, rate, kernel_powers[rate](times)[0])) < 2.0**-52
+
+
+def test_falling_power__of_any_exponent_is_within_2_to_minus_52(rng):
+    """And of halves, where the exponent changes, one rounding away and in between."""
+    halves = np.arange(0.0, 1021.6, 0.5)
+    exponents = np.concatenate(
+        [halves, np.nextafter(halves, 0.0), np.nextafter(halves, 1e4), rng.random(3_000) * 1021.5]
+    )
+    values = kernel_powers[RATES[0]](exponents)[0]
+    assert max(power_errors(exponents, RATES[0], values)) < 2.0**-52
+    whole = np.arange(1022.0)
+    assert (kernel_powers[RATES[0]](whole)[0] == 2.0**-whole).all()
+
+
+@pytest.mark.parametrize("rate", RATES, ids=str)
+def test_falling_power__of_nothing_is_1_and_of_too_much_0(rate):
+    end = np.ceil(1021.5 / -rate[0])
+    far = np.array([0.0, *(end * np.array([1.0, 1.5, 2.0, 1e3, 1e6])), 2.0**52, 1e300, np.inf])
+    far = far[(far == 0.0) | (far > 1021.5 / -rate[0])]
+    assert len(far) > 3
+    assert kernel_powers[rate](far)[0].tolist() == [1.0] + [0.0] * (len(far) - 1)
+
+
+@pytest.mark.parametrize("at", [0, 5, -1])
+def test_falling_power__an_error_is_seen(rng, at):
+    """Two units in the last place of one value."""
+    times = multiples(RATES[3], rng, 10)[:700]
+    values = kernel_powers[RATES[3]](times)[0]
+    values[at] += 2 * np.spacing(values[at])
+    assert max(power_errors(times, RATES[3], values)) >= 2.0**-52
+
+
+def test_falling_power__a_rate_of_one_float_is_seen(rng):
+    rate = RATES[3]
+    times = multiples(rate, rng, 100)
+    values = kernel_powers[rate](times)[0]
+    assert max(power_errors(times, (rate[0], 0.0), values)) >= 2.0**-52
 
 
 def angles(some: np.ndarray) -> list[mpmath.mpf]:
@@ -168,9 +239,12 @@ def test_above_inverse__is_above_by_an_eighth_at_most(rng):
     assert Fraction(9, 8) - Fraction(1, 100) < max(products) <= Fraction(9, 8)
 
 
-@pytest.mark.parametrize("function", [kernel_logarithm, kernel_unit, kernel_turned])
+OF_FLOATS = [kernel_logarithm, kernel_powers[RATES[2]]]
+
+
+@pytest.mark.parametrize("function", [*OF_FLOATS, kernel_unit, kernel_turned])
 def test_place_in_the_vector__does_not_matter(function, rng):
-    values = arguments(rng, 20) if function is kernel_logarithm else words(rng, 20)
+    values = arguments(rng, 20) if function in OF_FLOATS else words(rng, 20)
     once = function(values)
     for shift in (1, 7):
         np.testing.assert_array_equal(function(values[shift:]), np.array(once)[:, shift:])
@@ -229,6 +303,32 @@ def test_turned__its_polynomials_are_within_a_quarter_of_a_rounding(polynomial, 
     error = largest(difference(polynomial, series), Fraction(1, 4)) + Fraction(1, 2**100)
     assert error / 2**first < Fraction(1, 4 * 2**53)
     assert abs(Fraction(HALF_PI) - HALF_PI_EXACT) / 2 < Fraction(1, 3 * 2**53)
+
+
+LN2_EXACT = Fraction("0.693147180559945309417232121458")
+HALF = Fraction(501, 1000)  # and a little more, as the second float of a rate may add
+
+
+def power_error(polynomial: tuple[float, ...]) -> Fraction:
+    """At least the relative one of 1 + x * polynomial(x), on either side of 0.
+
+    (2**x - 1) / x = ln 2 + ln(2)**2 x / 2 + ..; 2**x is 1 / 1.4153 at least.
+    """
+    series = [LN2_EXACT ** (n + 1) / factorial(n + 1) for n in range(16)]
+    above = difference(polynomial, series)
+    below = [(-1) ** n * c for n, c in enumerate(above)]
+    worst = max(largest(above, HALF, 16), largest(below, HALF, 16) * Fraction("1.4153"))
+    return (worst + Fraction(1, 2**70)) * HALF
+
+
+def test_falling_power__its_polynomial_is_within_a_quarter_of_a_rounding():
+    assert power_error(POWER) < Fraction(1, 4 * 2**53)
+
+
+@pytest.mark.parametrize("at", range(len(POWER)))
+def test_falling_power__a_wrong_coefficient_is_seen(at):
+    wrong = tuple(c * (1 + 1e-3 * (i == at)) for i, c in enumerate(POWER))
+    assert power_error(wrong) > Fraction(1, 4 * 2**53)
 
 
 @pytest.mark.parametrize("at", range(len(LOGARITHM)))

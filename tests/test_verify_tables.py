@@ -13,6 +13,7 @@ import fastnoise as fn
 from fastnoise import choice, layer_tables, release, tables, vector_release
 from fastnoise.mechanisms import mechanism as mechanism_module
 from fastnoise.reader import Table
+from fastnoise.verify import tables as verified
 
 HEAD = layout.HEAD_BITS, layout.HEAD_CELLS, layout.HEAD_THRESHOLDS
 DIGIT = layout.DIGIT_BITS, layout.DIGIT_CELLS, layout.DIGIT_THRESHOLDS
@@ -120,8 +121,27 @@ def test_tables__a_scale_of_l2_noise_that_is_too_small_is_seen(monkeypatch, brok
     assert "the scale is" in broken.failures("tables")
 
 
-def test_tables__a_wrong_power_of_choices_is_seen(broken):
-    broken.spoil(choice, "powers_of", lambda powers: powers * (1 + 2.0**-52))
+@pytest.mark.parametrize(
+    "spoilt",
+    [lambda rate: (rate[0] * (1 + 2.0**-52), rate[1]), lambda rate: (rate[0], 0.0)],
+    ids=["high", "low"],
+)
+def test_tables__a_wrong_rate_of_choices_is_seen(broken, spoilt):
+    broken.spoil(choice, "rate_of", spoilt)
+    broken.only_of(fn.StaircaseChoice(0.5))
+    assert "e**-" in broken.failures("tables")
+
+
+@pytest.mark.parametrize("level", [1, 40, 1415])
+def test_tables__a_wrong_weight_of_choices_is_seen(broken, level):
+    """One that is off by four roundings, up to the last before 0."""
+
+    def spoil(weights):
+        at = verified.weighed_levels(0.5).index(level)
+        assert weights[at] > 0.0
+        return [w * (1 + 2.0**-51 * (i == at)) for i, w in enumerate(weights)]
+
+    broken.spoil(verified, "kernel_weights", spoil)
     broken.only_of(fn.StaircaseChoice(0.5))
     assert "e**-" in broken.failures("tables")
 

@@ -171,10 +171,10 @@ def choice_guarantee(epsilon: float) -> Guarantee:
     """Of candidates with weights e**(-epsilon level), for costs that move by a level at most.
 
     A row is decided in floats only where running sums are further from the goal than (count + 16)
-    2**-51 of the total. Roundings cost (2 count + 15) 2**-53 at most: 7 a weight (4 powers, 3
-    products), count - 1 a sum, once for the sum and once for the total, and 3 the goal. All others
-    are decided in integers, so that a candidate has exactly its weight; each, and their sum, moves
-    by a factor e**epsilon at most.
+    2**-51 of the total. Roundings cost (2 count + 7) 2**-53 at most: 2 a weight, count - 1 a sum,
+    both once for the sum and once for the total, 3 the goal and 2 how far from it a sum is. All
+    others are decided in integers, so that a candidate has exactly its weight; each, and their sum,
+    moves by a factor e**epsilon at most.
     """
     return Guarantee(
         2.0 * epsilon,

@@ -33,6 +33,8 @@ from fastnoise.verify.outcome import Row, Tally, by_family
 from fastnoise.verify.subjects import CHOICES, EXTREME, USUAL, families, grids
 
 CLOSE = Decimal(2) ** -50  # relative
+TWO_ROUNDINGS = Decimal(2) ** -52
+NO_WEIGHT = Decimal(2) ** -1021  # below, 0 will do
 DEPTH = 1000  # levels within which random points lie
 POINTS = 500  # random ones
 BEYOND = 6  # layers beyond the last table
@@ -53,7 +55,7 @@ class Pair(NamedTuple):
 def rows() -> list[Row]:
     return [
         *by_family("tables", check_tables, families([*USUAL, *EXTREME])),
-        *by_family("tables", check_powers, families(CHOICES)),
+        *by_family("tables", check_weights, families(CHOICES)),
     ]
 
 
@@ -251,13 +253,28 @@ def drawn_scale(law: Law) -> Decimal:
 # --- choices --------------------------------------------------------------------------------------
 
 
-def check_powers(mechanism: Any, tally: Tally) -> None:
-    """e**(-epsilon d 2**(10 i)) as floats, all digits d of all places i: rounded right."""
-    base = 1 << layout.CHOICE_BITS
+def check_weights(mechanism: Any, tally: Tally) -> None:
+    """e**(-epsilon * level) as kernels compute it, to two roundings: what choices allow for."""
+    levels = weighed_levels(mechanism.epsilon)
     with many_digits():
         epsilon = exactly(mechanism.epsilon)
-        for i, power in enumerate(choice.powers_of(mechanism.epsilon).tolist()):
-            place, digit = divmod(i, base)
-            exponent = epsilon * digit * base**place
-            right = float((-exponent).exp()) if exponent <= choice.NEVER else 0.0
-            tally.expect(power == right, f"e**-{exponent} is {power}, not {right}")
+        for level, weight in zip(levels, kernel_weights(mechanism, levels), strict=True):
+            right = (-epsilon * level).exp()
+            room = TWO_ROUNDINGS * right if right > NO_WEIGHT else right
+            close = abs(exactly(weight) - right) <= room
+            tally.expect(close, f"e**-{epsilon * level} is {weight}, not {right:.20}")
+
+
+def weighed_levels(epsilon: float) -> list[int]:
+    """The first ones, random ones, those where weights are no longer floats, and the last."""
+    chance, end = Random(0), int(708.0 / epsilon)
+    some = [chance.randrange(end + 1) for _ in range(POINTS)]
+    return sorted({*range(100), *some, *range(max(0, end - 9), end + 9), 2 * end, 1 << 52})
+
+
+def kernel_weights(mechanism: Any, levels: list[int]) -> list[float]:
+    from fastnoise_kernels.choice import weights
+
+    drawn = np.empty(len(levels))
+    weights(len(levels), np.array(levels, np.float64), choice.law_of(mechanism._steps), drawn)
+    return drawn.tolist()

@@ -54,27 +54,18 @@ def _twenty_rounds(
     builder: ir.IRBuilder, initial: list[list[lanes.Lanes]]
 ) -> list[list[lanes.Lanes]]:
     """Ten double rounds as a loop in the emitted code: unrolled they compile ten times slower."""
-    before = builder.block
-    rounds = builder.append_basic_block("rounds")
-    after = builder.append_basic_block("after")
-    builder.branch(rounds)
-    builder.position_at_end(rounds)
-    count = builder.phi(lanes.I32)
-    count.add_incoming(ir.Constant(lanes.I32, 0), before)
-    carried = [[builder.phi(lanes.LANES_32) for _ in state] for state in initial]
-    for phi, start in zip(chain(*carried), chain(*initial), strict=True):
-        phi.add_incoming(start.value, before)
-    states = [[lanes.Lanes(builder, phi) for phi in state] for state in carried]
-    _quarter_rounds(states, COLUMNS)
-    _quarter_rounds(states, DIAGONALS)
-    following = builder.add(count, ir.Constant(lanes.I32, 1))
-    count.add_incoming(following, rounds)
-    for phi, end in zip(chain(*carried), chain(*states), strict=True):
-        phi.add_incoming(end.value, rounds)
-    again = builder.icmp_unsigned("<", following, ir.Constant(lanes.I32, 10))
-    builder.cbranch(again, rounds, after)
-    builder.position_at_end(after)
-    return states
+
+    def double_round(_: ir.Value, words: list[lanes.Lanes]) -> list[lanes.Lanes]:
+        states = _in_states(words)
+        _quarter_rounds(states, COLUMNS)
+        _quarter_rounds(states, DIAGONALS)
+        return [*chain(*states)]
+
+    return _in_states(lanes.loop(builder, 10, [*chain(*initial)], double_round))
+
+
+def _in_states(words: list[lanes.Lanes]) -> list[list[lanes.Lanes]]:
+    return [words[i : i + 16] for i in range(0, len(words), 16)]
 
 
 def _blocks_function(module: ir.Module, batches: int, block_by_block: bool) -> ir.Function:

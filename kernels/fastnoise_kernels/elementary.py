@@ -1,8 +1,10 @@
-"""Logarithm, sine and cosine of sixteen rows from + - * / and fma alone.
+"""Logarithm, power of two, sine and cosine of sixteen rows from + - * / and fma alone.
 
 libm differs between machines; these give the same bits everywhere. Polynomials were fitted at
 Chebyshev points in 60 digits; `tests/test_elementary.py` measures the errors.
 """
+
+from typing import Any
 
 from fastnoise_kernels.lanes import Floats, Lanes
 from fastnoise_kernels.polynomials import (
@@ -11,6 +13,7 @@ from fastnoise_kernels.polynomials import (
     LN2_HIGH,
     LN2_LOW,
     LOGARITHM,
+    POWER,
     ROOT_HALF_BITS,
     SINE,
 )
@@ -18,6 +21,7 @@ from fastnoise_kernels.polynomials import (
 ONE_BITS = 0x3FF << 52
 # Integers of up to 51 bits as floats, by arithmetic that every processor has: 1.5 * 2**52 + i.
 INTEGER_BITS, INTEGER_FLOAT = 0x433 << 52 | 1 << 51, 6755399441055744.0
+LEAST_EXPONENT = 1022  # 2**-1021 times anything from sqrt(1/2) on is a normal float
 
 
 def polynomial(coefficients: tuple[float, ...], x: Floats) -> Floats:
@@ -56,6 +60,22 @@ def logarithm(x: Floats, times: float = 1.0) -> Floats:
     scaled = tuple(times * coefficient for coefficient in LOGARITHM)
     rest = (s * z).times_plus(polynomial(scaled, z), e * (times * LN2_LOW))
     return e.times_plus(times * LN2_HIGH, s.times_plus(times * 2.0, rest))
+
+
+def falling_power(times: Floats, high: Any, low: Any) -> Floats:
+    """2**(times * (high + low)) of at most 1, with a relative error below 2**-52.
+
+    0.0 instead of less than 2**-1021.5. What `high` and `low` leave out of a number is 2**-106 of
+    it, which is nothing even times 1022. In units of 2**-53: x, 1/2 and a hair at most, is off by
+    1/4 after the product with `high` and 1/2 more after that with `low`, so 2**x by ln 2 times as
+    much, 0.52; the polynomial by 0.22; its rounding by 1.17 at x = -1/2 (0.71 in the sum with 1,
+    0.46 before) and by 1 where x > 0. That is 1.91 at most.
+    """
+    near = times.times_plus(high, INTEGER_FLOAT)
+    x = times.times_plus(low, times.times_plus(high, INTEGER_FLOAT - near))
+    exponent = near.as_bits()  # its last bits: the nearest integer
+    power = x.times_plus(polynomial(POWER, x), 1.0).as_bits() + (exponent << 52)
+    return exponent.exceeds(INTEGER_BITS - LEAST_EXPONENT).where(power, 0).as_floats()
 
 
 def turned(word: Lanes, bits: int = 46) -> tuple[Floats, Floats]:

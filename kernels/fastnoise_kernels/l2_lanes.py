@@ -165,13 +165,6 @@ def chi_sizes(shape, spread):
     )
 
 
-def unpacked(builder, floats, count):
-    """Each float of a tuple in sixteen lanes."""
-    for i in range(count):
-        scalar = builder.extract_value(floats, i)
-        yield lanes.Floats(builder, lanes.broadcast(builder, scalar, lanes.FLOAT_LANES).value)
-
-
 class Group:
     """The words of sixteen rows, and how their coordinates become integers.
 
@@ -184,7 +177,7 @@ class Group:
         self.builder, self.data, self.to = builder, data, to
         self.at, wide_at, cell = where
         self.more = self._more(wide_at) if wide else None
-        self.size, self.half = unpacked(builder, cell, 2)
+        self.size, self.half = lanes.unpacked(builder, cell, 2)
         self.mask = builder.extract_value(cell, 2)
         self.words = {}
 
@@ -240,7 +233,7 @@ def vectors_intrinsic(vectors, first, wide, precision):
                 return context.make_array(signature.args[i])(context, builder, arguments[i]).data
 
             group = Group(wide, builder, data(0), arguments[1:4], ir.Constant(lanes.I64, 0))
-            drawn = vectors(group.word, precision, *unpacked(builder, arguments[4], 3))
+            drawn = vectors(group.word, precision, *lanes.unpacked(builder, arguments[4], 3))
             return group.store(drawn, first, data(5))
 
         integer = types.int64
@@ -283,8 +276,8 @@ def radii_intrinsic(precision):
                 place = builder.add(arguments[1], ir.Constant(lanes.I64, 2 * lanes.LANES * i))
                 return lanes.load_word(builder, data(0), place)
 
-            chi_of = unpacked(builder, arguments[2], 5)
-            scale, _, most = unpacked(builder, arguments[3], 3)
+            chi_of = lanes.unpacked(builder, arguments[2], 5)
+            scale, _, most = lanes.unpacked(builder, arguments[3], 3)
             drawn, off, misfits, doubts = chi(word, precision, chi_of)
             radius = drawn * scale
             radius = radius.chosen((radius * LARGEST_NORMAL < most) & ~doubts, float("nan"))

@@ -6,6 +6,7 @@ vectors compile to the same instructions everywhere, split to the width the proc
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from llvmlite import ir
@@ -69,6 +70,10 @@ class Lanes:
 
     def __gt__(self, other: Any) -> Lanes:
         return self._new(self.builder.icmp_unsigned(">", self.value, self._like(other)))
+
+    def exceeds(self, other: Any) -> Lanes:
+        """As signed integers."""
+        return self._new(self.builder.icmp_signed(">", self.value, self._like(other)))
 
     def equals(self, other: Any) -> Lanes:
         return self._new(self.builder.icmp_unsigned("==", self.value, self._like(other)))
@@ -196,6 +201,15 @@ def broadcast(builder: ir.IRBuilder, scalar: Any, kind: ir.VectorType) -> Lanes:
     return Lanes(builder, builder.shuffle_vector(first, ir.Constant(kind, ir.Undefined), same))
 
 
+def floats(builder: ir.IRBuilder, scalar: Any) -> Floats:
+    return Floats(builder, broadcast(builder, scalar, FLOAT_LANES).value)
+
+
+def unpacked(builder: ir.IRBuilder, tuple_: ir.Value, count: int) -> Iterator[Floats]:
+    """Each float of a tuple in sixteen lanes."""
+    return (floats(builder, builder.extract_value(tuple_, i)) for i in range(count))
+
+
 def counting(builder: ir.IRBuilder) -> Lanes:
     """0, 1, .. 15."""
     return Lanes(builder, ir.Constant(LANES_64, list(range(LANES))))
@@ -246,6 +260,46 @@ def gather(builder: ir.IRBuilder, data: ir.Value, index: Lanes, kind: ir.Type = 
     return Lanes(builder, found)
 
 
+def prefetch(builder: ir.IRBuilder, address: ir.Value, cache: int, to_write: bool = False) -> None:
+    """Have the line at that address on its way to the first- or second-level cache."""
+    where = builder.bitcast(address, ir.IntType(8).as_pointer())
+    name, kind = "llvm.prefetch.p0", ir.FunctionType(ir.VoidType(), [where.type, I32, I32, I32])
+    function = builder.module.globals.get(name) or ir.Function(builder.module, kind, name)
+    write, locality, data = (ir.Constant(I32, value) for value in (int(to_write), 4 - cache, 1))
+    builder.call(function, [where, write, locality, data])
+
+
+def loop(
+    builder: ir.IRBuilder,
+    count: Any,
+    carried: list[Any],
+    turn: Callable[[ir.Value, list[Any]], list[Any]],
+) -> list[Any]:
+    """`turn(i, carried)` for i = 0 .. count - 1, of at least one; it returns what is carried on.
+
+    Vectors that are carried stay in registers. In a loop of numba's they go through an array and
+    back each time, which takes some 20 cycles.
+    """
+    before, again = builder.block, builder.append_basic_block("again")
+    after = builder.append_basic_block("after")
+    builder.branch(again)
+    builder.position_at_end(again)
+    i = builder.phi(I64)
+    i.add_incoming(ir.Constant(I64, 0), before)
+    phis = [builder.phi(vector.value.type) for vector in carried]
+    for phi, vector in zip(phis, carried, strict=True):
+        phi.add_incoming(vector.value, before)
+    carried = turn(i, [type(v)(builder, phi) for v, phi in zip(carried, phis, strict=True)])
+    following, end = builder.add(i, ir.Constant(I64, 1)), builder.block
+    i.add_incoming(following, end)
+    for phi, vector in zip(phis, carried, strict=True):
+        phi.add_incoming(vector.value, end)
+    stop = ir.Constant(I64, count) if isinstance(count, int) else count
+    builder.cbranch(builder.icmp_signed("<", following, stop), again, after)
+    builder.position_at_end(after)
+    return carried
+
+
 def has_avx512(context: Any) -> bool:
     """Whether the processor that is compiled for has `permuted`, and 32 registers."""
     return "+avx512f" in str(context.codegen().magic_tuple()[-1])
@@ -274,6 +328,12 @@ def transposed(rows: list[Lanes]) -> list[Lanes]:
                     mask = ir.Constant(LANES_32, lanes)
                     rows[at] = Lanes(a.builder, a.builder.shuffle_vector(a.value, b.value, mask))
     return rows
+
+
+def joined(builder: ir.IRBuilder, first: ir.Value, second: ir.Value) -> Floats:
+    """Two vectors of eight as one."""
+    both = ir.Constant(LANES_32, list(range(LANES)))
+    return Floats(builder, builder.shuffle_vector(first, second, both))
 
 
 def _interleaved(builder: Any, a: Any, b: Any, size: int) -> list[Any]:

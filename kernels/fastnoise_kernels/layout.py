@@ -97,9 +97,6 @@ def l2_words(dim: int) -> int:
     return words_before(dim) + (dim if dim <= SPACE else dim + dim % 2)
 
 
-CHOICE_BITS: Final = 10  # powers of e**-epsilon are tabled for digits of so many bits,
-CHOICE_PLACES: Final = 4  # in one place if that is all of them, else in four
-
 EPOCH_BITS: Final = 40  # so many rows share a nonce (see `chacha`)
 
 # A row's own words come from the nonce of its epoch; ties, rejections and restarts read on under

@@ -4,6 +4,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
+from fastnoise_kernels import lanes
 from fastnoise_kernels.lanes import DOUBLE, I32, I64, pointer, rows_of
 
 
@@ -91,12 +92,7 @@ def _prefetch_intrinsic(to_write):
 
         def codegen(context, builder, signature, arguments):
             where = builder.inttoptr(arguments[0], ir.IntType(8).as_pointer())
-            kind = ir.FunctionType(ir.VoidType(), [where.type, I32, I32, I32])
-            name = "llvm.prefetch.p0"
-            function = builder.module.globals.get(name) or ir.Function(builder.module, kind, name)
-            second_level, data = 2, 1
-            how = (ir.Constant(I32, value) for value in (int(to_write), second_level, data))
-            builder.call(function, [where, *how])
+            lanes.prefetch(builder, where, 2, to_write)
             return context.get_dummy_value()
 
         return types.void(types.int64), codegen

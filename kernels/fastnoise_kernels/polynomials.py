@@ -44,3 +44,18 @@ COSINE: Final = _floats(
     "0x1.f9ce245cada0bp-22",
     "-0x1.b2f3eb054afcdp-28",
 )
+
+# 2**x = 1 + x * polynomial(x), to 2e-17 of itself for |x| <= 1/2
+POWER: Final = _floats(
+    "0x1.62e42fefa39efp-1",
+    "0x1.ebfbdff82c598p-3",
+    "0x1.c6b08d704a0c2p-5",
+    "0x1.3b2ab6fba1ddap-7",
+    "0x1.5d87fe78a5276p-10",
+    "0x1.430913096fd9fp-13",
+    "0x1.ffcbfc670dcd4p-17",
+    "0x1.62bfd47773353p-20",
+    "0x1.b524fae627834p-24",
+    "0x1.e6063f7217bc6p-28",
+    "0x1.e9d3fe3952179p-32",
+)
