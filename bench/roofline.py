@@ -13,7 +13,7 @@ import numpy as np
 from fastnoise_kernels import layout
 
 from bench.suite.cases import CANDIDATES, SUBJECTS, Case
-from bench.suite.limits import Keystream, Pass, set_threads
+from bench.suite.limits import Pass, Words, set_threads
 from bench.suite.measure import seconds
 from bench.table import Table
 
@@ -48,8 +48,8 @@ def roofline_table(values: int = VALUES) -> Table:
 
     caption = (
         f"What limits each kernel, {values:,} values: ns a value for its bytes (`np.add`, on as "
-        "many threads) and its keystream (ChaCha20 alone), ns it takes, and how far that is from "
-        "the slower of the two; on 1 thread, then on 2"
+        "many threads) and its keystream (ChaCha20 in the cache), ns it takes, and how far that is "
+        "from the slower of the two; on 1 thread, then on 2"
     )
     columns = ("memory", "keystream", "kernel", "distance") * 2
     return Table(caption, ("mechanism", "bytes moved", "of keystream", *columns), lines())
@@ -57,9 +57,9 @@ def roofline_table(values: int = VALUES) -> Table:
 
 def _line(case: Case, threads: int, moved: float, words: float) -> list[str]:
     target = np.zeros_like(case.x) if case.y is None else case.y
-    fill = Keystream(max(1 << 16, int(case.x.size * words) // 4))
+    fill = Words(max(1 << 18, int(case.x.size * words)))
     kernel, memory, stream = seconds(case.ours, Pass(case.x, target, threads), fill)
     memory *= moved / (2 * case.x.itemsize)
-    stream *= case.x.size * words / fill.words.nbytes
+    stream *= case.x.size * words / fill.bytes
     times = [1e9 * time / case.x.size for time in (memory, stream, kernel)]
     return [*(f"{time:.2f}" for time in times), f"{kernel / max(memory, stream):.1f} x"]

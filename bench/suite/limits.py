@@ -6,7 +6,8 @@ from typing import Any
 
 import numba
 import numpy as np
-from fastnoise_kernels.chacha import BATCH, keystream
+from fastnoise_kernels.chacha import BATCH, fill_words, keystream, words_room
+from fastnoise_kernels.release import TILE
 
 KEY = np.zeros(8, np.uint32)
 
@@ -43,3 +44,26 @@ class Keystream:
     def __call__(self) -> None:
         batches = self.words.size // BATCH
         keystream(batches, KEY, np.uint64(0), self.words, grain=BATCH)
+
+
+@numba.njit(parallel=True)
+def fill_tiles(tiles, tasks):
+    """The words of so many tiles of rows of 64 bits, one after the other into the same memory."""
+    seen = 0
+    for task in numba.prange(tasks):
+        words, ahead = np.empty(words_room(TILE, 2), np.uint32), np.zeros(3, np.int64)
+        for tile in range(tiles * task // tasks, tiles * (task + 1) // tasks):
+            fill_words(KEY, TILE * tile, TILE, 2, words, ahead)
+        seen += words[0]
+    return seen
+
+
+class Words:
+    """The keystream as kernels use it, in the first-level cache."""
+
+    def __init__(self, size: int) -> None:
+        self.tiles = max(1, size // (8 * TILE))
+        self.bytes = 8 * TILE * self.tiles
+
+    def __call__(self) -> None:
+        fill_tiles(self.tiles, min(self.tiles, 4 * numba.get_num_threads()))

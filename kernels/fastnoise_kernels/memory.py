@@ -50,11 +50,10 @@ def put(typing, array, index, value):
 
 
 @intrinsic(prefer_literal=True)
-def eight_rows(typing, count, columns, at, apart, rows, to, dim):
+def eight_rows(typing, count, columns, at, rows, to, dim):
     """Copy `count` columns of eight float64 (1, 2, 4 or 8 of them) to eight rows.
 
-    The columns are `apart` from columns[at] on, the rows `dim` from rows[to] on. Eight by eight it
-    is a transposition, and its own opposite.
+    The columns are 16 apart from columns[at] on, the rows `dim` from rows[to] on.
     """
     columns_at_once = count.literal_value
 
@@ -62,14 +61,11 @@ def eight_rows(typing, count, columns, at, apart, rows, to, dim):
         def data(i):
             return context.make_array(signature.args[i])(context, builder, arguments[i]).data
 
-        def place(offset, unit, steps):
-            return builder.add(offset, builder.mul(unit, ir.Constant(I64, steps)))
-
         eight, some = ir.VectorType(DOUBLE, 8), ir.VectorType(DOUBLE, columns_at_once)
         vectors = []
         for i in range(columns_at_once):
-            where = pointer(builder, data(1), place(arguments[2], arguments[3], i), eight)
-            vectors.append(builder.load(where, align=8))
+            column = builder.add(arguments[2], ir.Constant(I64, 16 * i))
+            vectors.append(builder.load(pointer(builder, data(1), column, eight), align=8))
         pieces = 8 // columns_at_once
         for i, vector in enumerate(rows_of(builder, vectors)):
             for piece in range(pieces):
@@ -77,12 +73,13 @@ def eight_rows(typing, count, columns, at, apart, rows, to, dim):
                 kept = list(range(start, start + columns_at_once))
                 mask = ir.Constant(ir.VectorType(I32, columns_at_once), kept)
                 row = builder.shuffle_vector(vector, vector, mask)
-                offset = place(arguments[5], arguments[6], i * pieces + piece)
-                builder.store(row, pointer(builder, data(4), offset, some), align=8)
+                skipped = builder.mul(arguments[5], ir.Constant(I64, i * pieces + piece))
+                offset = builder.add(arguments[4], skipped)
+                builder.store(row, pointer(builder, data(3), offset, some), align=8)
         return context.get_dummy_value()
 
     integer = types.int64
-    return types.void(count, columns, integer, integer, rows, integer, integer), codegen
+    return types.void(count, columns, integer, rows, integer, integer), codegen
 
 
 def _prefetch_intrinsic(to_write):

@@ -72,16 +72,16 @@ def put_in_order(columns, dim, noise, at):
     for half in range(0, 16, 8):
         i, to = 0, at + half * dim
         while i + 8 <= dim:
-            eight_rows(8, columns, 16 * i + half, 16, noise, to + i, dim)
+            eight_rows(8, columns, 16 * i + half, noise, to + i, dim)
             i += 8
         if i + 4 <= dim:
-            eight_rows(4, columns, 16 * i + half, 16, noise, to + i, dim)
+            eight_rows(4, columns, 16 * i + half, noise, to + i, dim)
             i += 4
         if i + 2 <= dim:
-            eight_rows(2, columns, 16 * i + half, 16, noise, to + i, dim)
+            eight_rows(2, columns, 16 * i + half, noise, to + i, dim)
             i += 2
         if i < dim:
-            eight_rows(1, columns, 16 * i + half, 16, noise, to + i, dim)
+            eight_rows(1, columns, 16 * i + half, noise, to + i, dim)
 
 
 @inner
