@@ -60,14 +60,14 @@ class Engine:
             f"{random / stream:.2f} x ({stream * per_row:.2f} ns for 8 bytes)",
             ">= 1.3 x",
         )
-        one, add, recipe = seconds(self.perturb, self.add, self.recipe)
+        one, add, recipe = seconds(self.perturb, self.add, self.recipe, runs=15)
         yield (
             "perturb against numpy's Algorithm 1, 1 thread",
             f"{recipe / one:.1f} x ({one * per_row:.2f} ns a row, numpy {recipe * per_row:.1f})",
             ">= 10 x",
         )
         set_threads(2)
-        two, add, recipe = seconds(self.perturb, self.add, self.recipe)
+        two, add, recipe = seconds(self.perturb, self.add, self.recipe, runs=15)
         yield (
             "the same on 2 threads",
             f"{recipe / two:.1f} x ({two * per_row:.2f} ns a row)",

@@ -102,7 +102,10 @@ def _chunks(x: Any) -> list[Any]:
         x = x.array
     try:
         found = arrow().array(x) if _is_single(x) else arrow().chunked_array(x)
-    except arrow().ArrowException:  # pandas' sparse arrays, Polars' 128-bit integers
+    except (arrow().ArrowInvalid, arrow().ArrowTypeError):
+        if not hasattr(x, "dtype"):
+            raise
+        # pandas' sparse arrays, Polars' 128-bit integers
         raise TypeError(f"x must be {ALLOWED}, not of {x.dtype}") from None
     chunks = [found] if isinstance(found, arrow().Array) else found.chunks
     return chunks or [arrow().nulls(0, found.type)]  # array([]) would import pandas

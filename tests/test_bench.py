@@ -5,6 +5,7 @@ import inspect
 import itertools
 import json
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -52,6 +53,11 @@ def test_suite(group, method, threads, monkeypatch):
         result, ran = getattr(one, method)(*parameters), ran + 1
         assert not method.startswith("track_") or result > 0
     assert ran == (2 * len(SUBJECTS) if "mechanism" in names else 1)
+
+
+def test_slow_down__that_asv_is_shown_with_still_applies():
+    command = ["git", "apply", "--check", "bench/slower.patch"]
+    subprocess.run(command, cwd=ROOT, check=True)
 
 
 @pytest.fixture

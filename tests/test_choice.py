@@ -227,6 +227,19 @@ def test_choice__one_unfit_cost_is_found_wherever_it_is(cost, count, stream, rng
 
 
 @pytest.mark.parametrize("count", [3, 8])
+def test_choice__every_nan_is_found(count, rng):
+    """Of either sign and any bits, which the kernel must not take for an exponent."""
+    bits = rng.integers(1, 1 << 52, 4000, np.uint64) | np.uint64(0x7FF << 52)
+    bits |= rng.integers(0, 2, 4000, np.uint64) << np.uint64(63)
+    law = fn.StaircaseChoice(1.0)
+    for nan in [np.uint64(0x7FF8000000000C00), *bits]:
+        costs = np.zeros((1, count))
+        costs.view(np.uint64)[0, -1] = nan
+        with pytest.raises(ValueError, match="costs has 1 NaN"):
+            law.choose(costs)
+
+
+@pytest.mark.parametrize("count", [3, 8])
 def test_choice__costs_that_are_changed_meanwhile_are_refused(count, monkeypatch):
     """Unfit when the kernel sees them, and no longer when they are counted."""
     costs = np.full((20, count), math.nan)

@@ -179,6 +179,15 @@ def test_other_columns__are_refused(column, message):
         FLOATS.perturb(column)
 
 
+def test_other_columns__that_fail_themselves_say_why():
+    class Broken:
+        def __arrow_c_stream__(self, requested_schema=None):
+            raise pa.ArrowInvalid("the disk is gone")
+
+    with pytest.raises(pa.ArrowInvalid, match="the disk is gone"):
+        FLOATS.perturb(Broken())
+
+
 def test_bad_values__are_counted_over_chunks():
     column = pa.chunked_array([[1.0, 2.0], [3.0, np.inf, np.nan]])
     with pytest.raises(ValueError, match="2 NaN or infinite values, the first inf at index 3"):

@@ -165,7 +165,7 @@ def run(job: Job, stream: Stream | None, progress: Progress = lambda done, rows:
         if not job.source.is_dir() and _format(job.target) is CSV:
             _put_receipt(job)
         os.replace(partial, job.target)
-        sync(job.target.parent)
+    sync(job.target.parent)
 
 
 def _put_receipt(job: Job) -> None:

@@ -54,7 +54,7 @@ class ParquetSource:
             return settings
         group = metadata.row_group(0)
         columns = [group.column(i) for i in range(group.num_columns)]
-        if not any(c.physical_type == "BYTE_ARRAY" for c in columns):
+        if not any(c.physical_type.endswith("BYTE_ARRAY") for c in columns):
             settings["write_batch_size"] = NUMBERS_AT_ONCE
         settings["compression"] = {
             c.path_in_schema: CODECS.get(c.compression, c.compression) for c in columns

@@ -104,7 +104,8 @@ def block_levels(typing, costs, at, count, sizes, columns, least):
 def column_levels(typing, columns, count, sizes, least):
     """Costs of sixteen rows, candidate by candidate, to levels; the least of each row.
 
-    That is NaN where a cost is NaN or infinite, and so are weights then.
+    That is NaN where a cost is NaN or infinite, and so are weights then: one NaN for all, because
+    the bits of another would become an exponent.
     """
 
     def codegen(context, builder, signature, arguments):
@@ -122,7 +123,7 @@ def column_levels(typing, columns, count, sizes, least):
 
         sizes = list(lanes.unpacked(builder, arguments[2], 3))
         least, unfit = lanes.loop(builder, arguments[1], none_yet(builder), turn)
-        lanes.store(least + unfit, data(3), 0)
+        lanes.store(least.chosen(unfit.same_as(0.0), float("nan")), data(3), 0)
         return context.get_dummy_value()
 
     return types.void(columns, types.int64, sizes, least), codegen

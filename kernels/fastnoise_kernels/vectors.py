@@ -14,7 +14,7 @@ from fastnoise_kernels.layout import DIM, WIDTH
 from fastnoise_kernels.memory import eight_rows, element, put, wide_vectors
 from fastnoise_kernels.release import add_tile, canonical, set_aside, snap
 
-TILE_VALUES = 2048  # words, noise and data of a tile stay in the first-level cache
+TILE_VALUES = 4096  # words, noise and data of a tile stay in the second-level cache
 PATTERN = 512  # the grids of coordinates are repeated at least this long, for long loops
 
 
