@@ -98,5 +98,5 @@ class Engine:
 
 
 def engine_table(rows: int = ROWS, many: int = BILLION, buffer: int = BUFFER) -> Table:
-    caption = f"{rows:,} float64, `Staircase(epsilon=1)`, medians"
+    caption = f"{rows:,} float64, `Staircase(epsilon=1)`, least times"
     return Table(caption, ("what", "measured", "wanted"), Engine(rows, many, buffer).lines())

@@ -25,7 +25,7 @@ def mechanism_table(values: int = VALUES) -> Table:
 
     caption = (
         f"{values:,} values, epsilon 1, `perturb` on 2 threads against the best numpy recipe and "
-        "addition on one (`bench/suite/recipes.py`), medians of the same run"
+        "addition on one (`bench/suite/recipes.py`), least times of the same run"
     )
     return Table(caption, ("mechanism", "measured", "wanted"), lines())
 

@@ -1,15 +1,14 @@
-"""Timing: medians of runs that take turns, so that a busy machine slows what is compared alike."""
+"""Timing: the best of runs that take turns, since what disturbs one only ever adds to it."""
 
 from __future__ import annotations
 
 import ctypes
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 Call = Callable[[], object]
 
@@ -17,18 +16,10 @@ FIRST_PERTURB = "import fastnoise as fn; fn.Staircase(epsilon=1.0).perturb([1.0,
 
 
 def seconds(*calls: Call, runs: int = 7, before: Call = lambda: None) -> list[float]:
-    """The median time of each call; `before` comes before every one, and is not counted."""
-    return [statistics.median(spent) for spent in _times(calls, runs, before)]
+    """The least time of each call. They take turns, after one round that is not counted.
 
-
-def ratio(ours: Call, theirs: Call, runs: int = 7) -> float:
-    """How many times as long we take, at best: what disturbs a run only ever adds to it."""
-    one, other = (min(spent) for spent in _times((ours, theirs), runs))
-    return one / other
-
-
-def _times(calls: Sequence[Call], runs: int, before: Call = lambda: None) -> list[list[float]]:
-    """The calls take turns, after one round that is not counted."""
+    before: comes before every call, and is not counted either.
+    """
     times: list[list[float]] = [[] for _ in calls]
     for run in range(runs + 1):
         for call, spent in zip(calls, times, strict=True):
@@ -37,7 +28,13 @@ def _times(calls: Sequence[Call], runs: int, before: Call = lambda: None) -> lis
             call()
             if run:
                 spent.append(time.perf_counter() - started)
-    return times
+    return [min(spent) for spent in times]
+
+
+def ratio(ours: Call, theirs: Call, runs: int = 7) -> float:
+    """How many times as long we take."""
+    one, other = seconds(ours, theirs, runs=runs)
+    return one / other
 
 
 def keep_memory() -> None:
