@@ -82,5 +82,5 @@ def _save(figure: Any, name: str) -> None:
     import matplotlib.pyplot as plt
 
     figure.tight_layout()
-    figure.savefig(FOLDER / name, dpi=120, metadata={"Software": None})
+    figure.savefig(FOLDER / name, dpi=120, bbox_inches="tight", metadata={"Software": None})
     plt.close(figure)
