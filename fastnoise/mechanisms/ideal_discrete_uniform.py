@@ -12,13 +12,8 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
-from fastnoise.mechanisms.ideal_truncated_discrete_laplace import (
-    CappedLaw,
-    Shape,
-    exact_delta,
-    flat_power_sums,
-    moment_power,
-)
+from fastnoise.mechanisms.capped_law import CappedLaw, Shape, moment_power
+from fastnoise.mechanisms.ideal_truncated_discrete_laplace import exact_delta, flat_power_sums
 
 
 class FlatWeights(NamedTuple):
