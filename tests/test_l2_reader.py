@@ -114,7 +114,7 @@ def test_decided__is_right_where_floats_are_pressed_hard(dim, scale, fine, monke
 def test_errors__that_are_bounded_too_low_are_seen(dim, monkeypatch):
     """The same on a kernel whose constants are a hundredth of what they should be."""
     bold = kernel_with(
-        ("return 1.01 * 2.0**-self.bits", "return 0.0101 * 2.0**-self.bits"),
+        ("return 1.01 * (", "return 0.0101 * ("),
         ("return 1.6 * 2.0 ** -(self.place_bits + 1) + 12.8", "return 0.016 * 2.0 ** -52 + 0.128"),
         monkeypatch=monkeypatch,
     )

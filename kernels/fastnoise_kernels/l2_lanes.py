@@ -19,7 +19,7 @@ less than 3/2 h / u downwards, and h / u upwards. R**2 moves by twice that; R by
 R + R', so by 3/2 h / (u R) if it grows, where R + R' > 2 R, and by 2 h / (u R) if it shrinks, even
 to 0. At m = 0 a logarithm may be anything, but there 2 h / (u R) is more than 1/5, which times 8
 cells or more decides nothing (`chi` looks itself). `Precision` has those sums rounded up
-generously.
+generously. Where h is 2**-39, quicker functions do, off by less than NEAR: that is added to h.
 """
 
 from functools import reduce
@@ -31,11 +31,19 @@ from numba import types
 from numba.extending import intrinsic
 
 from fastnoise_kernels import lanes
-from fastnoise_kernels.elementary import above_inverse, logarithm, turned, unit
+from fastnoise_kernels.elementary import (
+    above_inverse,
+    logarithm,
+    near_logarithm,
+    near_turned,
+    turned,
+    unit,
+)
 from fastnoise_kernels.jit import inner
 from fastnoise_kernels.layout import BYTE_BITS, SPARE_BITS, UNIFORM_BITS
 
 ROUND = 2.0**-53
+NEAR = 2.0**-42
 FLAT = 4 * ROUND  # of rounding near 0
 LEAST_CELLS = 8.0  # what a scale counts as, at least, where it is multiplied by something unknown
 LARGEST_NORMAL = 16.0  # no uniform of 52 bits makes one of more than 9
@@ -49,16 +57,21 @@ class Precision(NamedTuple):
 
     bits: int
     place_bits: int  # of an angle, besides its quarter
+    off: float = 0.0  # what logarithms, sines and cosines may be off by, besides rounding
+
+    def here(self, context):
+        """On the processor that is compiled for: quicker functions are those of AVX-512."""
+        return self if lanes.has_avx512(context) else self._replace(off=0.0)
 
     @property
     def unknown(self):
         """What ln u is off by, times 1 / u; and its root R, times 1 / (u R)."""
-        return 1.01 * 2.0**-self.bits
+        return 1.01 * (2.0**-self.bits + 2 * self.off)
 
     @property
     def relative(self):
         """What a radius times a cosine is off by, and for all the rounding from there on."""
-        return 1.6 * 2.0 ** -(self.place_bits + 1) + 12.8 * ROUND
+        return 1.6 * 2.0 ** -(self.place_bits + 1) + 12.8 * ROUND + self.off
 
     @property
     def least(self):
@@ -68,11 +81,14 @@ class Precision(NamedTuple):
     def uniform(self, word):
         return unit(word, self.bits)
 
+    def logarithm(self, x, times=1.0):
+        return (near_logarithm if self.off else logarithm)(x, times)
+
     def turned(self, word):
-        return turned(word, self.place_bits)
+        return (near_turned if self.off else turned)(word, self.place_bits)
 
 
-SHORT, LONG = Precision(UNIFORM_BITS, UNIFORM_BITS - 2), Precision(52, 51)
+SHORT, LONG = Precision(UNIFORM_BITS, UNIFORM_BITS - 2, NEAR), Precision(52, 51)
 
 
 def plane(word, precision, scale, least, most):
@@ -82,7 +98,7 @@ def plane(word, precision, scale, least, most):
     """
     cosine, sine = precision.turned(word(0))
     a, b = precision.uniform(word(1)), precision.uniform(word(2))
-    radius = logarithm(a * b) * -scale
+    radius = precision.logarithm(a * b) * -scale
     inverses = above_inverse(a) + above_inverse(b) + 1.0
     unknown = inverses.times_plus(least * precision.unknown, FLAT)
     error = radius.times_plus(precision.relative, unknown)
@@ -97,7 +113,7 @@ def space(word, precision, scale, least, most):
     z = precision.uniform(word(0)) * 2.0 - 1.0
     cosine, sine = precision.turned(word(1))
     a, b, c = (precision.uniform(word(i)) for i in (2, 3, 4))
-    radius = logarithm(a * b * c) * -scale
+    radius = precision.logarithm(a * b * c) * -scale
     root = ((1.0 - z) * (z + 1.0)).root()
     across = radius * root
     inverses = above_inverse(a) + above_inverse(b) + above_inverse(c) + 2.0
@@ -108,15 +124,11 @@ def space(word, precision, scale, least, most):
     return coordinates, error.chosen(radius < most, 1.0)
 
 
-def normals(size, angle, precision):
-    """Two independent normal numbers (Box & Muller 1958), and the two parts of their error.
-
-    They are off by `relative` times the first, a radius, and `unknown` times the second.
-    """
-    cosine, sine = precision.turned(angle)
-    u = precision.uniform(size)
-    radius = logarithm(u, -2.0).root()
-    return (radius * cosine, radius * sine), radius, above_inverse(u * radius)
+def normal_radius(word, precision):
+    """That of two independent normal numbers (Box & Muller 1958); and at least 1 / (u R)."""
+    u = precision.uniform(word)
+    radius = precision.logarithm(u, -2.0).root()
+    return radius, above_inverse(u, radius)
 
 
 def chi(word, precision, sizes):
@@ -128,12 +140,13 @@ def chi(word, precision, sizes):
     spread among them: by `part` of itself. For what all that is off by, see `chi_sizes`.
     """
     shape, spread, rounded, moved, largest = sizes
-    (x, _), radius, inverse = normals(word(0), word(1), precision)
+    radius, inverse = normal_radius(word(0), precision)
+    x = radius * precision.turned(word(1))[0]
     root = x * spread + 1.0
     cube = root * root * root
-    limit = x * x * 0.5 + shape - cube * shape + logarithm(cube.size()) * shape
+    limit = x * x * 0.5 + shape - cube * shape + precision.logarithm(cube.size()) * shape
     u = precision.uniform(word(2))
-    drawn = logarithm(u)
+    drawn = precision.logarithm(u)
     error = radius * precision.relative + inverse * precision.unknown
     part = error.times_plus(spread, rounded) * above_inverse(root.size())
     margin = above_inverse(u).times_plus(precision.unknown, part.times_plus(moved, largest))
@@ -151,7 +164,8 @@ def chi_sizes(shape, spread):
 
     With |x| < 9 and so |root| < most: x**2 / 2 is off by 9 times the error of x, which is at most
     most / spread * part; the cube and its logarithm by 3 `part` each, times shape, and all else by
-    some units of the largest terms, where |ln cube| < 18 and |ln u| < 37. All of it twice.
+    some units of the largest terms, where |ln cube| < 18 and |ln u| < 37, and the logarithm by NEAR.
+    All of it twice.
     """
     most = 1.0 + 9.0 * spread
     cube = most * most * most
@@ -161,7 +175,7 @@ def chi_sizes(shape, spread):
         spread,
         4 * ROUND * (most + 1.0),
         moved,
-        32 * ROUND * ((cube + 19.0) * shape + 118.0),
+        32 * ROUND * ((cube + 19.0) * shape + 118.0) + 2 * NEAR * shape,
     )
 
 
@@ -210,7 +224,7 @@ class Group:
         there if there is room for the error twice.
         """
         coordinates, error = drawn
-        less, most, unsure = self.half - error, error.times_plus(-2.0, 1.0), []
+        less, most, unsure = self.half - error, 1.0 - (error + error), []
         for i, (one, other) in enumerate(coordinates):
             least = one.times_plus(other, less)
             cell = least.floor()
@@ -233,7 +247,8 @@ def vectors_intrinsic(vectors, first, wide, precision):
                 return context.make_array(signature.args[i])(context, builder, arguments[i]).data
 
             group = Group(wide, builder, data(0), arguments[1:4], ir.Constant(lanes.I64, 0))
-            drawn = vectors(group.word, precision, *lanes.unpacked(builder, arguments[4], 3))
+            sizes = lanes.unpacked(builder, arguments[4], 3)
+            drawn = vectors(group.word, precision.here(context), *sizes)
             return group.store(drawn, first, data(5))
 
         integer = types.int64
@@ -242,25 +257,53 @@ def vectors_intrinsic(vectors, first, wide, precision):
     return sixteen_vectors
 
 
-def normals_intrinsic(wide, precision):
-    """Two coordinates of sixteen rows, normal numbers times the radii; masks of doubts."""
+def pairs_intrinsic(wide, precision):
+    """Pairs of coordinates of sixteen rows, normal numbers times the radii; whether any is in doubt.
+
+    doubts: room for masks of a pair each (`Group.store`). The normal radius of a pair is computed a
+    turn ahead, since it takes as long as all the rest: 1.0 -> 0.9 ns a coordinate.
+    """
 
     @intrinsic
-    def two_columns(typing, words, at, wide_at, cell, radii, columns, to):
+    def fill_pairs(typing, words, at, wide_at, cell, radii, columns, pairs, doubts):
         def codegen(context, builder, signature, arguments):
             def data(i):
                 return context.make_array(signature.args[i])(context, builder, arguments[i]).data
 
-            group = Group(wide, builder, data(0), arguments[1:4], arguments[6])
+            def place(start, stride, i):
+                return builder.add(start, builder.mul(i, ir.Constant(lanes.I64, stride)))
+
+            def radius_of(pair):
+                at = place(arguments[1], 4 * lanes.LANES, pair)
+                return normal_radius(lanes.load_word(builder, data(0), at), here)
+
+            def turn(pair, carried):
+                radius, inverse, some = carried
+                following = builder.add(pair, one)
+                is_last = builder.icmp_signed("==", following, arguments[6])
+                after = radius_of(builder.select(is_last, pair, following))
+                at = place(arguments[1], 4 * lanes.LANES, pair)
+                wide_at = place(arguments[2], lanes.LANES, builder.lshr(pair, one))
+                to = builder.mul(pair, ir.Constant(lanes.I64, 2 * lanes.LANES))
+                group = Group(wide, builder, data(0), (at, wide_at, arguments[3]), to)
+                error = radius.times_plus(off, inverse.times_plus(unknown, FLAT))
+                coordinates = [(radius * radii, x) for x in here.turned(group.word(1))]
+                unsure = builder.trunc(group.store((coordinates, error), 0, data(5)), lanes.I32)
+                builder.store(unsure, lanes.pointer(builder, data(7), pair, lanes.I32))
+                return [*after, lanes.Lanes(builder, builder.or_(some.value, unsure))]
+
+            here, one = precision.here(context), ir.Constant(lanes.I64, 1)
             radii, off, unknown = (lanes.load_floats(builder, data(4), 16 * i) for i in range(3))
-            pair, radius, inverse = normals(group.word(0), group.word(1), precision)
-            error = radius.times_plus(off, inverse.times_plus(unknown, FLAT))
-            return group.store(([(x, radii) for x in pair], error), 0, data(5))
+            none = lanes.Lanes(builder, ir.Constant(lanes.I32, 0))
+            start = [*radius_of(ir.Constant(lanes.I64, 0)), none]
+            *_, some = lanes.loop(builder, arguments[6], start, turn)
+            return some.value
 
         integer = types.int64
-        return types.uint64(words, integer, integer, cell, radii, columns, integer), codegen
+        arguments = words, integer, integer, cell, radii, columns, integer, doubts
+        return types.uint32(*arguments), codegen
 
-    return two_columns
+    return fill_pairs
 
 
 def radii_intrinsic(precision):
@@ -278,12 +321,13 @@ def radii_intrinsic(precision):
 
             chi_of = lanes.unpacked(builder, arguments[2], 5)
             scale, _, most = lanes.unpacked(builder, arguments[3], 3)
-            drawn, off, misfits, doubts = chi(word, precision, chi_of)
+            here = precision.here(context)
+            drawn, off, misfits, doubts = chi(word, here, chi_of)
             radius = drawn * scale
             radius = radius.chosen((radius * LARGEST_NORMAL < most) & ~doubts, float("nan"))
-            relative = off + precision.relative
+            relative = off + here.relative
             known = radius.chosen(radius > LEAST_CELLS, LEAST_CELLS)
-            for i, value in enumerate((radius, radius * relative, known * precision.unknown)):
+            for i, value in enumerate((radius, radius * relative, known * here.unknown)):
                 lanes.store(value, data(4), lanes.LANES * i)
             return misfits.bits()
 

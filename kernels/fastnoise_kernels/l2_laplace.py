@@ -19,7 +19,7 @@ from fastnoise_kernels.l2_lanes import (
     SHORT,
     SPARE,
     chi_sizes,
-    normals_intrinsic,
+    pairs_intrinsic,
     plane,
     radii_intrinsic,
     space,
@@ -137,30 +137,11 @@ def _vector_groups(vectors, dim, wide):
     return fill_groups
 
 
-def _normal_columns(wide):
-    """What fills a group in four dimensions or more, radii known, and tells of doubts by pair."""
-    two_columns = normals_intrinsic(wide, SHORT)
-
-    @inner
-    def fill_columns(words, start, dim, cell, radii, columns, doubts):
-        some = np.uint32(0)
-        wide_at = start + 32 * (RADIUS_WORDS + dim + dim % 2)
-        for i in range(0, dim, 2):
-            at = start + 32 * (RADIUS_WORDS + i)
-            more_at = wide_at + 16 * (i // 4)
-            unsure = two_columns(words, at, more_at, cell, radii, columns, 16 * i)
-            doubts[i // 2] = rows_in(unsure)
-            some |= doubts[i // 2]
-        return some
-
-    return fill_columns
-
-
 planes, wide_planes = (_vector_groups(plane, PLANE, wide) for wide in (False, True))
 spaces, wide_spaces = (_vector_groups(space, SPACE, wide) for wide in (False, True))
-normal_columns, wide_normal_columns = (_normal_columns(wide) for wide in (False, True))
+fill_pairs, fill_wide_pairs = (pairs_intrinsic(wide, SHORT) for wide in (False, True))
 sixteen_radii, sixteen_longer_radii = radii_intrinsic(SHORT), radii_intrinsic(LONG)
-two_longer_columns = normals_intrinsic(False, LONG)
+fill_longer_pairs = pairs_intrinsic(False, LONG)
 
 
 @inner
@@ -184,7 +165,8 @@ def look_again(key, row, words, start, lane, draw, pair, dim, cell, sizes, chi_o
     longer_radius(key, row, words, start + lane, draw, chi_of, sizes, radii)
     first = RADIUS_WORDS + pair
     longer_words(key, row, words, start + 32 * first + lane, first + np.arange(2), longer)
-    left = two_longer_columns(longer, 0, 0, (cell[0], cell[1], np.uint64(0)), radii, again, 0)
+    doubts, cell_alone = np.empty(1, np.uint32), (cell[0], cell[1], np.uint64(0))
+    left = fill_longer_pairs(longer, 0, 0, cell_alone, radii, again, 1, doubts)
     wide_at = start + 32 * (RADIUS_WORDS + dim + dim % 2)
     for i in range(2):
         place = place_of(pair + i, lane, words, start + 32 * (first + i), wide_at, cell[2])
@@ -198,7 +180,8 @@ def normal_groups(key, law, first, ids, lead, n, words, cell, sizes, rest, noise
     """What fills all groups in four dimensions or more; whether doubts are left."""
     dim, width = np.int64(law[DIM]), np.int64(law[WIDTH])
     chi_of = chi_sizes(law_float(law, SHAPE), law_float(law, SHAPE + 1))
-    radii, columns, doubts = rest[:48], rest[48:], np.empty(dim // 2 + 1, np.uint32)
+    pairs = (dim + 1) // 2
+    radii, columns, doubts = rest[:48], rest[48:], np.empty(pairs, np.uint32)
     draws, left = np.empty(16, np.int64), False
     for group in range((lead + n + 15) // 16):
         start, draws[:] = 16 * width * group, 0
@@ -207,12 +190,13 @@ def normal_groups(key, law, first, ids, lead, n, words, cell, sizes, rest, noise
             row = marked_row(misfits, at, first, ids, lead, n)
             if row >= 0:
                 draws[at % 16] = draw_again(key, row, chi_of, sizes, at % 16, radii)
+        pairs_at, wide_at = start + 32 * RADIUS_WORDS, start + 32 * (RADIUS_WORDS + 2 * pairs)
         if cell[2] > SPARE:
-            some = wide_normal_columns(words, start, dim, cell, radii, columns, doubts)
+            some = fill_wide_pairs(words, pairs_at, wide_at, cell, radii, columns, pairs, doubts)
         else:
-            some = normal_columns(words, start, dim, cell, radii, columns, doubts)
+            some = fill_pairs(words, pairs_at, wide_at, cell, radii, columns, pairs, doubts)
         for pair in range(0, dim if some else 0, 2):
-            unsure = doubts[pair // 2]
+            unsure = rows_in(doubts[pair // 2])
             for at in range(16 * group, 16 * group + 16 if unsure else 0):
                 row, lane = marked_row(unsure, at, first, ids, lead, n), at % 16
                 if row >= 0:

@@ -23,6 +23,37 @@ LOGARITHM: Final = _floats(
     "0x1.2b5900de53b32p-3",
 )
 
+# The same to 2**-42, from the exponent of x, a table of its first four bits and ln(1 + r), to 2**-44
+# for |r| < 1/32: inverses of the middle of sixteen intervals, minus their logarithms and 1023 LN2.
+LN2: Final = float.fromhex("0x1.62e42fefa39efp-1")
+INVERSES: Final = tuple(32 / (33 + 2 * i) for i in range(16))
+INVERSE_LOGARITHMS: Final = _floats(
+    "-0x1.6287869045e70p+9",
+    "-0x1.627ffe7a62435p+9",
+    "-0x1.6278e190af961p+9",
+    "-0x1.627224890ac1bp+9",
+    "-0x1.626bbdcb3a57dp+9",
+    "-0x1.6265a51e31f3dp+9",
+    "-0x1.625fd3682905fp+9",
+    "-0x1.625a427c9a338p+9",
+    "-0x1.6254ecf4b01cfp+9",
+    "-0x1.624fce0f9e328p+9",
+    "-0x1.624ae199111ecp+9",
+    "-0x1.624623d45be2bp+9",
+    "-0x1.6241916b5d8f4p+9",
+    "-0x1.623d27605a5d6p+9",
+    "-0x1.6238e30230f51p+9",
+    "-0x1.6234c1e276df9p+9",
+)
+NEAR_LOGARITHM: Final = _floats(
+    "0x1.000000000d523p+0",
+    "-0x1.0000000053483p-1",
+    "0x1.55554e404cbabp-2",
+    "-0x1.ffffe8f9fa873p-3",
+    "0x1.9a121210d32e5p-3",
+    "-0x1.55dce450bb0d9p-3",
+)
+
 # sin(pi/2 f) = pi/2 f + f**3 * polynomial(f**2), to 2e-17 for |f| <= 1/2
 HALF_PI: Final = float.fromhex("0x1.921fb54442d18p+0")
 SINE: Final = _floats(
@@ -43,6 +74,26 @@ COSINE: Final = _floats(
     "-0x1.a6d1eef479be1p-16",
     "0x1.f9ce245cada0bp-22",
     "-0x1.b2f3eb054afcdp-28",
+)
+
+# sin(pi/2 f) = f * polynomial(f**2), to 2**-49 for |f| <= 1/2
+NEAR_SINE: Final = _floats(
+    "0x1.921fb54442c54p+0",
+    "-0x1.4abbce625124dp-1",
+    "0x1.466bc66c98e20p-4",
+    "-0x1.32d2c3ac2003ep-8",
+    "0x1.5070820b8b9f5p-13",
+    "-0x1.dcdbb11723b6dp-19",
+)
+
+# cos(pi/2 f) = polynomial(f**2), to 2**-44 for |f| <= 1/2
+NEAR_COSINE: Final = _floats(
+    "0x1.ffffffffffe0cp-1",
+    "-0x1.3bd3cc9bd2c8ap+0",
+    "0x1.03c1f074e178ep-2",
+    "-0x1.55d3ba31e7fa2p-6",
+    "0x1.e1e7cddc30cc5p-11",
+    "-0x1.a0ee4977c0051p-16",
 )
 
 # 2**x = 1 + x * polynomial(x), to 2e-17 of itself for |x| <= 1/2
