@@ -7,14 +7,38 @@ import mpmath
 import numpy as np
 import pytest
 from fastnoise_kernels import lanes
-from fastnoise_kernels.elementary import above_inverse, falling_power, logarithm, turned, unit
-from fastnoise_kernels.polynomials import COSINE, HALF_PI, LOGARITHM, POWER, SINE
+from fastnoise_kernels.elementary import (
+    above_inverse,
+    falling_power,
+    logarithm,
+    near_logarithm,
+    near_turned,
+    turned,
+    unit,
+)
+from fastnoise_kernels.l2_lanes import NEAR
+from fastnoise_kernels.polynomials import (
+    COSINE,
+    HALF_PI,
+    INVERSE_LOGARITHMS,
+    INVERSES,
+    LN2,
+    LOGARITHM,
+    NEAR_COSINE,
+    NEAR_LOGARITHM,
+    NEAR_SINE,
+    POWER,
+    SINE,
+)
 from numba import njit, types
+from numba.core.registry import cpu_target
 from numba.extending import intrinsic
 
 from fastnoise.choice import rate_of
 
 ONES = 2**64 - 1
+HAS_AVX512 = lanes.has_avx512(cpu_target.target_context)
+needs_avx512 = pytest.mark.skipif(not HAS_AVX512, reason="kernels use it with AVX-512 alone")
 
 
 def _sixteen_intrinsic(function, load):
@@ -62,9 +86,15 @@ def compiled(function, load):
 
 kernel_logarithm = compiled(logarithm, lanes.load_floats)
 kernel_turned = compiled(turned, _load_word)
+kernel_near_turned = compiled(lambda word: near_turned(word, 46), _load_word)
+kernel_near_logarithms = {
+    times: compiled(lambda x, times=times: near_logarithm(x, times), lanes.load_floats)
+    for times in (1.0, -2.0)
+}
 kernel_unit = compiled(unit, _load_word)
 kernel_short_unit = compiled(lambda word: unit(word, 48), _load_word)
 kernel_inverse = compiled(above_inverse, lanes.load_floats)
+kernel_inverse_of_square = compiled(lambda x: above_inverse(x, x), lanes.load_floats)
 RATES = [(-1.0, 0.0), *map(rate_of, (1e-10, 0.3, 1.0, 50.0, 1e3))]
 kernel_powers = {
     rate: compiled(lambda times, rate=rate: falling_power(times, *rate), lanes.load_floats)
@@ -114,6 +144,20 @@ def test_logarithm__an_error_is_seen(rng):
     values = kernel_logarithm(x)[0]
     values[-1] += 3 * np.spacing(values[-1])
     assert max(logarithm_errors(x, values)) >= 2.0**-51
+
+
+@needs_avx512
+@pytest.mark.parametrize("times", kernel_near_logarithms)
+def test_near_logarithm__is_within_near(times, rng):
+    """Also at both ends of the sixteen intervals."""
+    ends = (1 + np.arange(16) / 16) * 2.0 ** rng.integers(-80, 41, (40, 16))
+    x = np.concatenate([arguments(rng, 2_000), ends.reshape(-1), np.nextafter(ends, 0).reshape(-1)])
+    x = x[(x > 2.0**-80) & (x < 2.0**80)]
+    values = kernel_near_logarithms[times](x)[0]
+    with mpmath.workprec(160):
+        pairs = zip(values.tolist(), x.tolist(), strict=True)
+        largest = max(abs(v / times - mpmath.log(mpmath.mpf(a))) for v, a in pairs)
+    assert NEAR / 8 < largest < NEAR
 
 
 def multiples(rate: tuple[float, float], rng, count: int) -> np.ndarray:
@@ -204,6 +248,11 @@ def test_turned__is_within_2_to_minus_52(rng):
     assert turned_error(some, *kernel_turned(some)) < 2.0**-52
 
 
+def test_near_turned__is_within_half_of_near(rng):
+    some = words(rng, 3_000)
+    assert NEAR / 8 < turned_error(some, *kernel_near_turned(some)) < NEAR / 2
+
+
 def test_turned__an_error_is_seen(rng):
     some = words(rng, 3)
     cosines, sines = kernel_turned(some)
@@ -211,10 +260,11 @@ def test_turned__an_error_is_seen(rng):
     assert turned_error(some, cosines, sines) >= 2.0**-52
 
 
-def test_turned__four_quarters_are_one_turned(rng):
+@pytest.mark.parametrize("function", [kernel_turned, kernel_near_turned])
+def test_turned__four_quarters_are_one_turned(function, rng):
     """The same place in each: (c, s), (-s, c), (-c, -s), (s, -c)."""
     place = words(rng, 100) >> np.uint64(2)
-    turns = [kernel_turned(place | np.uint64(q << 62)) for q in range(4)]
+    turns = [function(place | np.uint64(q << 62)) for q in range(4)]
     (c, s), *others = turns
     for (a, b), (x, y) in zip(others, [(-s, c), (-c, -s), (s, -c)], strict=True):
         np.testing.assert_array_equal((a, b), (x, y))
@@ -237,6 +287,15 @@ def test_above_inverse__is_above_by_an_eighth_at_most(rng):
     ]
     assert min(products) == 1
     assert Fraction(9, 8) - Fraction(1, 100) < max(products) <= Fraction(9, 8)
+
+
+def test_above_inverse__of_two_is_above_by_5_in_27_at_most(rng):
+    """Of squares, whose factors have the same mantissa, which is the worst."""
+    x = np.concatenate([arguments(rng, 2_000), np.linspace(1.0, 2.0, 10_000)])
+    inverses = kernel_inverse_of_square(x)[0].tolist()
+    products = [Fraction(v) * Fraction(a) ** 2 for a, v in zip(x.tolist(), inverses, strict=True)]
+    assert min(products) == 1
+    assert Fraction(32, 27) - Fraction(1, 1000) < max(products) <= Fraction(32, 27)
 
 
 OF_FLOATS = [kernel_logarithm, kernel_powers[RATES[2]]]
@@ -279,6 +338,22 @@ def difference(polynomial: tuple[float, ...], series: list[Fraction]) -> list[Fr
     return [p - c for p, c in zip(exact, series, strict=True)]
 
 
+def test_near_logarithm__its_parts_add_up_to_less_than_near():
+    """ln(1 + r) = r - r**2 / 2 + .., on either side; the table, and the exponents up to 80."""
+    end, terms = Fraction(1, 33), 16
+    series = [Fraction((-1) ** n, n + 1) for n in range(terms)]
+    above = [Fraction(0), *difference(NEAR_LOGARITHM, series)]
+    below = [(-1) ** n * c for n, c in enumerate(above)]
+    error = float(max(largest(above, end, 8), largest(below, end, 8)) + end**terms)
+    assert max(abs(Fraction(c) * (33 + 2 * i) / 32 - 1) for i, c in enumerate(INVERSES)) < 2.0**-53
+    with mpmath.workprec(160):
+        pairs = zip(INVERSES, INVERSE_LOGARITHMS, strict=True)
+        table = max(abs(mpmath.log(c) + value + 1023 * mpmath.mpf(LN2)) for c, value in pairs)
+        exponents = 80 * abs(mpmath.mpf(LN2) - mpmath.log(2))
+    assert 2.0**-45 < error < 2.0**-44
+    assert error + table + exponents + 3 * 2.0**-47 < NEAR  # three roundings of 64 at most
+
+
 HALF_PI_EXACT = Fraction("1.57079632679489661923132169163975144209858469968755291")
 
 
@@ -303,6 +378,20 @@ def test_turned__its_polynomials_are_within_a_quarter_of_a_rounding(polynomial, 
     error = largest(difference(polynomial, series), Fraction(1, 4)) + Fraction(1, 2**100)
     assert error / 2**first < Fraction(1, 4 * 2**53)
     assert abs(Fraction(HALF_PI) - HALF_PI_EXACT) / 2 < Fraction(1, 3 * 2**53)
+
+
+@pytest.mark.parametrize(
+    ("polynomial", "first", "bound"),
+    [(NEAR_SINE, 1, 2.0**-45), (NEAR_COSINE, 0, 2.0**-44)],
+    ids=["sine", "cosine"],
+)
+def test_near_turned__its_polynomials_are_near(polynomial, first, bound):
+    """The same series from the beginning; that of the sine is furthest off where f is small."""
+    powers = range(first, first + 40, 2)
+    signs = [-1 if (n // 2) % 2 else 1 for n in powers]
+    series = [s * HALF_PI_EXACT**n / factorial(n) for s, n in zip(signs, powers, strict=True)]
+    error = largest(difference(polynomial, series), Fraction(1, 4)) + Fraction(1, 2**100)
+    assert bound / 4 < error / 2**first < bound
 
 
 LN2_EXACT = Fraction("0.693147180559945309417232121458")

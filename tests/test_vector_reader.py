@@ -9,8 +9,10 @@ import pytest
 from conftest import KEY
 from fastnoise_kernels import layout
 from fastnoise_kernels.box_staircase import box_columns, draw_box, redraw_box
-from fastnoise_kernels.l1_staircase import draw_ball, redraw_ball
+from fastnoise_kernels.l1_staircase import ball_column, draw_ball, redraw_ball
+from fastnoise_kernels.layers import PLACE_SIZES, put_place_sizes
 from fastnoise_kernels.staircase import OUT_OF_WORDS
+from numba import njit
 from test_reader import FILL, coin_for
 
 import fastnoise as fn
@@ -31,7 +33,7 @@ from fastnoise.vector_release import (
 
 KINDS = ["box_staircase", "l1_staircase", "l2_laplace"]
 DIMS = [2, 3, 4, 5, 16, 64]
-EPSILONS = [1e-6, 0.01, 1.0, 50.0]
+EPSILONS = [1e-6, 0.01, 1.0, 4.0, 50.0]
 STARTS = [0, 2**32 - 5, 2**40 - 5, 2**62 + 9]
 ROWS = 10
 
@@ -76,7 +78,8 @@ def test_vector_kernel__is_seen_to_differ_between_laws(kind):
 
 @pytest.mark.parametrize("kind", KINDS[:2])
 @pytest.mark.parametrize(
-    ("dim", "epsilon"), [(2, 1.0), (2, 50.0), (3, 1e-6), (5, 0.01), (16, 1.0), (64, 20.0)]
+    ("dim", "epsilon"),
+    [(2, 1.0), (2, 2.0), (2, 5.0), (2, 50.0), (3, 1e-6), (5, 0.01), (16, 1.0), (64, 20.0)],
 )
 def test_vector_path_is_careful_path(kind, dim, epsilon):
     """The sixteen-lane loop against the definition, on enough rows to meet rare cases."""
@@ -316,13 +319,29 @@ def test_biased_words__are_drawn_again(name):
     assert used == 5
 
 
-@pytest.mark.parametrize("half", [1, 2, 3, 1000, 2**20 + 1, 2**40 - 87, 2**51 + 1, 2**52 - 1])
-def test_sixteen_places__near_every_edge_are_right_or_need_care(half):
+HALVES = [1, 2, 3, 1000, 2**20 + 1, 2**40 - 87, 2**48 - 1, 2**51 + 1, 2**52 - 1]
+
+
+@njit
+def box_places(words, layers, sizes, columns):
+    return box_columns(1, words, 0, layers, sizes, columns)
+
+
+@njit
+def ball_places(words, layers, sizes, columns):
+    """Less the half that is added where they are not negative."""
+    signs = np.zeros(1, np.uint32)
+    return ball_column(words, 0, layers, (0.0, 0.0), sizes, columns, 0, signs, 0, 0.0)
+
+
+@pytest.mark.parametrize("half", HALVES)
+@pytest.mark.parametrize("layer", [0, 3])
+@pytest.mark.parametrize(("sixteen_places", "odd"), [(box_places, 1), (ball_places, 0)])
+def test_sixteen_places__near_every_edge_are_right_or_need_care(half, layer, sixteen_places, odd):
     """Words just below, at and above where a place begins; random ones seldom need care."""
-    law = box_law(1.0, [1], [1]).copy()
-    sizes = int(law[layout.SIZES])
-    width, seen_careful, rng = 2 * half - 1, 0, np.random.default_rng(half)
-    law[sizes : sizes + 2] = 0, half
+    steps, sizes = half // 5, np.zeros(PLACE_SIZES)
+    put_place_sizes(np.uint64(steps), np.uint64(half - layer * steps), float(odd), sizes)
+    width, seen_careful, rng = 2 * half - odd, 0, np.random.default_rng(half)
     places = [0, 1, 2, width // 3, width // 2, width - 2, width - 1, width]
     edges = [ceil(p * 2**64 / width) + step for p in places for step in (-2, -1, 0, 1, 4096)]
     edges += [ceil((p << 64) / width) for p in places] + [(p << 64) // width for p in places]
@@ -331,10 +350,10 @@ def test_sixteen_places__near_every_edge_are_right_or_need_care(half):
     for group in grouped(near + random):
         words = np.array([w & reader.MASK_32 for w in group] + [w >> 32 for w in group], np.uint32)
         columns = np.zeros(32)
-        careful = int(box_columns(law, words, 0, np.zeros(16), columns))
+        careful = int(sixteen_places(words, np.full(16, float(layer)), sizes, columns))
         for lane, word in enumerate(group):
             place, rest = divmod(word * width, 2**64)
-            wrong = columns[lane] != place - (half - 1) or rest < 2**64 % width
+            wrong = columns[lane] != place - (half - odd) or rest < 2**64 % width
             assert not wrong or careful >> lane & 1
         seen_careful += careful.bit_count()
     assert seen_careful > 0 or half == 1

@@ -12,16 +12,17 @@ from fastnoise_kernels.filler import vector_filler
 from fastnoise_kernels.jit import inner
 from fastnoise_kernels.layers import (
     EXTRA_WORDS,
-    MOST_FLOAT,
     MOST_NOISE,
     ONE,
+    PLACE_SIZES,
     TWO,
     bounded,
     coordinate_size,
     draw_layer,
-    group_layers,
     own_words,
     places,
+    put_place_sizes,
+    tile_layers,
 )
 from fastnoise_kernels.layout import DEEPEST, DIM, WIDTH
 from fastnoise_kernels.staircase import OUT_OF_WORDS
@@ -64,31 +65,29 @@ def redraw_box(key, row, law, noise):
 
 
 @intrinsic
-def box_column(typing, words, at, layers, steps, radius, columns, to):
+def box_column(typing, words, at, layers, sizes, sizes_at, columns, to):
     """One coordinate of sixteen rows on their layers; a mask of those that need care."""
 
     def codegen(context, builder, signature, arguments):
         def data(i):
             return context.make_array(signature.args[i])(context, builder, arguments[i]).data
 
-        half = lanes.load_floats(builder, data(2), 0) * arguments[3] + arguments[4]
-        place, needed = places(builder, data(0), arguments[1], half * 2.0 - 1.0)
-        lanes.store(place - (half - 1.0), data(5), arguments[6])
-        return (needed | (half > MOST_FLOAT)).bits()
+        layers = lanes.load_floats(builder, data(2), 0)
+        place, needed = places(builder, data(0), arguments[1], layers, data(3), arguments[4])
+        lanes.store(place, data(5), arguments[6])
+        return needed.bits()
 
-    integer, real = types.int64, types.float64
-    return types.uint32(words, integer, layers, real, real, columns, integer), codegen
+    integer = types.int64
+    return types.uint32(words, integer, layers, sizes, integer, columns, integer), codegen
 
 
 @inner
-def box_columns(law, words, start, layers, columns):
+def box_columns(dim, words, start, layers, sizes, columns):
     """The noise of a group of rows on their layers; a mask of those that need care."""
     careful = np.uint32(0)
-    for i in range(np.int64(law[DIM])):
-        steps, radius = coordinate_size(law, i, 0), coordinate_size(law, i, 1)
-        careful |= box_column(
-            words, start + 32 * i, layers, np.float64(steps), np.float64(radius), columns, 16 * i
-        )
+    for i in range(dim):
+        at, of_place = start + 32 * i, PLACE_SIZES * i
+        careful |= box_column(words, at, layers, sizes, of_place, columns, 16 * i)
     return careful
 
 
@@ -100,12 +99,15 @@ def fill_box_staircase(key_at, law_at, law_size, first, ids_at, n, ahead_at, scr
     ahead = carray(ahead_at, 3)
     words, lead, rest = tile_words(key, first, ids, n, width, ahead, scratch)
     noise = carray(noise_at, (lead + n + 16) * dim)
-    layers, columns = rest[:16], rest[16:]
-    undecided = False
-    for group in range((lead + n + 15) // 16):
-        start = 16 * width * group
-        careful = group_layers(law, words, start, layers)
-        careful |= box_columns(law, words, start, layers, columns)
+    groups, undecided = (lead + n + 15) // 16, False
+    layers, masks, rest = tile_layers(law, words, groups, rest)
+    sizes, columns = rest[: PLACE_SIZES * dim], rest[PLACE_SIZES * dim :]
+    for i in range(dim):
+        steps, radius = coordinate_size(law, i, 0), coordinate_size(law, i, 1)
+        put_place_sizes(steps, radius, 1.0, sizes[PLACE_SIZES * i :])
+    for group in range(groups):
+        start, careful = 16 * width * group, masks[group]
+        careful |= box_columns(dim, words, start, layers[16 * group :], sizes, columns)
         put_in_order(columns, dim, noise, 16 * dim * group)
         for at in range(16 * group, 16 * group + 16 if careful else 0):
             row = marked_row(careful, at, first, ids, lead, n)

@@ -16,16 +16,17 @@ from fastnoise_kernels.filler import vector_filler
 from fastnoise_kernels.jit import inner
 from fastnoise_kernels.layers import (
     EXTRA_WORDS,
-    MOST_FLOAT,
     MOST_NOISE,
     ONE,
+    PLACE_SIZES,
     TWO,
     bounded,
     coordinate_size,
     draw_layer,
-    group_layers,
     own_words,
     places,
+    put_place_sizes,
+    tile_layers,
 )
 from fastnoise_kernels.layout import DEEPEST, DIM, LEAST_PER_SQUARE, NETWORK, PAIRS, WIDTH
 from fastnoise_kernels.memory import element
@@ -85,24 +86,25 @@ def redraw_ball(key, row, law, noise):
 
 
 @intrinsic
-def ball_column(typing, words, at, layers, steps, least, drawn, to, signs, i, fewest):
+def ball_column(typing, words, at, layers, most, sizes, drawn, to, signs, i, fewest):
     """A number below N + d and a sign, for sixteen rows; a mask of those that need care."""
 
     def codegen(context, builder, signature, arguments):
         def data(i):
             return context.make_array(signature.args[i])(context, builder, arguments[i]).data
 
-        most = lanes.load_floats(builder, data(2), 0) * arguments[3] + arguments[4]
-        place, needed = places(builder, data(0), arguments[1], most * 2.0)
-        positive = place < most
-        lanes.store(place.chosen(positive, place - most), data(5), arguments[6])
+        layers = lanes.load_floats(builder, data(2), 0)
+        most = layers.times_plus(*lanes.unpacked(builder, arguments[3], 2))
+        first = ir.Constant(lanes.I64, 0)
+        place, needed = places(builder, data(0), arguments[1], layers, data(4), first)
+        positive = place < 0.0
+        lanes.store((place + most).chosen(positive, place), data(5), arguments[6])
         where = lanes.pointer(builder, data(7), arguments[8], lanes.I32)
         builder.store((~positive).bits(), where)
-        outside = (most > MOST_FLOAT) | (most < arguments[9])
-        return (needed | outside).bits()
+        return (needed | (most < arguments[9])).bits()
 
-    integer, real = types.int64, types.float64
-    arguments = words, integer, layers, real, real, drawn, integer, signs, integer, real
+    integer = types.int64
+    arguments = words, integer, layers, most, sizes, drawn, integer, signs, integer, types.float64
     return types.uint32(*arguments), codegen
 
 
@@ -145,18 +147,16 @@ def gap_column(typing, drawn, at, signs, i, columns, to):
 
 
 @inner
-def ball_columns(law, words, start, layers, drawn, signs, columns):
+def ball_columns(law, words, start, layers, most, sizes, drawn, signs, columns):
     """The noise of a group of rows on their layers; a mask of those that need care.
 
-    drawn: sixteen times -1, then room for the numbers.
+    most: N + d by layer, slope and start; drawn: sixteen times -1, then room for the numbers.
     """
-    dim, steps = np.int64(law[DIM]), np.float64(coordinate_size(law, 0, 0))
-    least = np.float64(coordinate_size(law, 0, 1) - ONE + law[DIM])
+    dim, careful = np.int64(law[DIM]), np.uint32(0)
     fewest = np.float64(LEAST_PER_SQUARE * dim * dim)
-    careful = np.uint32(0)
     for i in range(dim):
         careful |= ball_column(
-            words, start + 32 * i, layers, steps, least, drawn, 16 * (i + 1), signs, i, fewest
+            words, start + 32 * i, layers, most, sizes, drawn, 16 * (i + 1), signs, i, fewest
         )
     pairs = np.int64(law[NETWORK])
     for pair in range(pairs, pairs + 2 * np.int64(law[PAIRS]), 2):
@@ -175,14 +175,17 @@ def fill_l1_staircase(key_at, law_at, law_size, first, ids_at, n, ahead_at, scra
     ahead = carray(ahead_at, 3)
     words, lead, rest = tile_words(key, first, ids, n, width, ahead, scratch)
     noise = carray(noise_at, (lead + n + 16) * dim)
-    layers, columns, drawn = rest[:16], rest[16:], rest[16 * (dim + 1) :]
+    groups, undecided = (lead + n + 15) // 16, False
+    layers, masks, rest = tile_layers(law, words, groups, rest)
+    sizes, columns, drawn = rest[:PLACE_SIZES], rest[PLACE_SIZES:], rest[16 * (dim + 1) :]
+    steps, least = coordinate_size(law, 0, 0), coordinate_size(law, 0, 1) - ONE + law[DIM]
+    most = np.float64(steps), np.float64(least)
+    put_place_sizes(steps, least, 0.0, sizes)
     drawn[:16] = -1.0
     signs = drawn[16 * (dim + 1) :].view(np.uint32)
-    undecided = False
-    for group in range((lead + n + 15) // 16):
-        start = 16 * width * group
-        careful = group_layers(law, words, start, layers)
-        careful |= ball_columns(law, words, start, layers, drawn, signs, columns)
+    for group in range(groups):
+        start, own, careful = 16 * width * group, layers[16 * group :], masks[group]
+        careful |= ball_columns(law, words, start, own, most, sizes, drawn, signs, columns)
         put_in_order(columns, dim, noise, 16 * dim * group)
         for at in range(16 * group, 16 * group + 16 if careful else 0):
             row = marked_row(careful, at, first, ids, lead, n)

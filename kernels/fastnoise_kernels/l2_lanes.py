@@ -164,8 +164,8 @@ def chi_sizes(shape, spread):
 
     With |x| < 9 and so |root| < most: x**2 / 2 is off by 9 times the error of x, which is at most
     most / spread * part; the cube and its logarithm by 3 `part` each, times shape, and all else by
-    some units of the largest terms, where |ln cube| < 18 and |ln u| < 37, and the logarithm by NEAR.
-    All of it twice.
+    some units of the largest terms, where |ln cube| < 18 and |ln u| < 37, and NEAR for ln cube. All
+    of it twice.
     """
     most = 1.0 + 9.0 * spread
     cube = most * most * most
@@ -258,7 +258,7 @@ def vectors_intrinsic(vectors, first, wide, precision):
 
 
 def pairs_intrinsic(wide, precision):
-    """Pairs of coordinates of sixteen rows, normal numbers times the radii; whether any is in doubt.
+    """Pairs of coordinates of sixteen rows, normal numbers times the radii; all doubts in one mask.
 
     doubts: room for masks of a pair each (`Group.store`). The normal radius of a pair is computed a
     turn ahead, since it takes as long as all the rest: 1.0 -> 0.9 ns a coordinate.

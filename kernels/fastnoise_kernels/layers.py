@@ -4,7 +4,10 @@ A layer k has weight b**k times the number of its points. `draw_layer` and `boun
 definitions; `group_layers` and `places` compute the same for sixteen rows that need no care.
 """
 
+from functools import partial
+
 import numpy as np
+from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
@@ -40,30 +43,42 @@ HALF = np.uint64(32)
 ONE, TWO = np.uint64(1), np.uint64(2)
 EXTRA_WORDS = 16  # that a careful row starts with
 MOST_NOISE = np.uint64(1 << 52)  # a side of a layer that is longer is left to the Python layer
-MOST_FLOAT = 2.0**52
+FEWEST_BITS, MOST_BITS = 4, 6  # of tables that four registers hold; thresholds follow their cells
+ROOM = 2.0**-50
+PLACE_SIZES = 6
 
 
-@intrinsic
-def add_entries(typing, words, offset, law, cells, bits, last, times, layers):
-    """Add to layers `times` the entries that sixteen coins pick; a mask of ties and of `last`."""
+def _entries_intrinsic(few_cells):
+    """few_cells: whether registers hold the table (`lanes.permuted`)."""
 
-    def codegen(context, builder, signature, arguments):
-        def data(i):
-            return context.make_array(signature.args[i])(context, builder, arguments[i]).data
+    @intrinsic
+    def add_entries(typing, words, offset, law, cells, bits, last, times, layers):
+        """Add to layers `times` the entries that sixteen coins pick; a mask of ties and `last`."""
 
-        def short(i):
-            return builder.trunc(arguments[i], lanes.I32)
+        def codegen(context, builder, signature, arguments):
+            def data(i):
+                return context.make_array(signature.args[i])(context, builder, arguments[i]).data
 
-        coin = lanes.load(builder, data(0), arguments[1], lanes.LANES_32)
-        table = lanes.pointer(builder, data(2), arguments[3], lanes.I64)
-        entry, tie = pick(builder, table, coin, short(4))
-        before = lanes.load_floats(builder, data(7), 0)
-        lanes.store(before + entry.floats() * arguments[6], data(7), 0)
-        return (tie | entry.equals(short(5))).bits()
+            def short(i):
+                return builder.trunc(arguments[i], lanes.I32)
 
-    word = types.uint64
-    arguments = words, types.int64, law, word, word, word, types.float64, layers
-    return types.uint32(*arguments), codegen
+            quick = few_cells and lanes.has_avx512(context)
+            cells_at = partial(lanes.permuted, cells=64) if quick else lanes.gather
+            coin = lanes.load(builder, data(0), arguments[1], lanes.LANES_32)
+            table = lanes.pointer(builder, data(2), arguments[3], lanes.I64)
+            entry, tie = pick(builder, table, coin, short(4), cells_at)
+            before = lanes.load_floats(builder, data(7), 0)
+            lanes.store(before + entry.floats() * arguments[6], data(7), 0)
+            return (tie | entry.equals(short(5))).bits()
+
+        word = types.uint64
+        arguments = words, types.int64, law, word, word, word, types.float64, layers
+        return types.uint32(*arguments), codegen
+
+    return add_entries
+
+
+add_entries, add_few_entries = (_entries_intrinsic(few_cells) for few_cells in (False, True))
 
 
 @inner
@@ -77,21 +92,62 @@ def group_layers(law, words, start, layers):
         header = TABLES + TABLE * coin
         bits, cells = element(law, header + TABLE_BITS), element(law, header + TABLE_CELLS)
         times, last = element(law, header + TABLE_TIMES), element(law, header + TABLE_LAST)
-        at = place + 16 * coin
-        careful |= add_entries(words, at, law, cells, bits, last, np.float64(times), layers)
+        at, of_each = place + 16 * coin, np.float64(times)
+        if FEWEST_BITS <= bits <= MOST_BITS:
+            careful |= add_few_entries(words, at, law, cells, bits, last, of_each, layers)
+        else:
+            careful |= add_entries(words, at, law, cells, bits, last, of_each, layers)
     return careful
 
 
-def places(builder, words, at, width):
-    """`bounded` for sixteen rows, in floats; and a mask of those that need care.
+@inner
+def put_place_sizes(steps, radius, odd, sizes):
+    """What `places` is told of a coordinate: slope and start, by layer, of
 
-    A float is within width * 2**-52 of where word * width / 2**64 is: unless an integer is that
-    near, both are between the same two. A biased word is above one by less.
+    - the width, 2 * half - odd, half = steps * layer + radius;
+    - minus half - odd, and `room` less, half * 2**-50, which is width * 2**-51 or more;
+    - 1 - 2 * room.
     """
-    exact = unit(lanes.load_word(builder, words, at)) * width
-    place = exact.floor()
-    needed = 0.5 - width * 2.0**-51 < (exact - place - 0.5).size()
-    return place, needed
+    steps, radius = np.float64(steps), np.float64(radius)
+    sizes[0], sizes[1] = 2.0 * steps, 2.0 * radius - odd
+    sizes[2], sizes[3] = -steps - steps * ROOM, (odd - radius) - radius * ROOM
+    sizes[4], sizes[5] = -2.0 * ROOM * steps, 1.0 - 2.0 * ROOM * radius
+
+
+@inner
+def tile_layers(law, words, groups, rest):
+    """The layers of so many groups; masks of rows that need care; and what is left of `rest`.
+
+    All of them first: what follows would wait for those of its group.
+    """
+    layers, careful = rest[: 16 * groups], rest[16 * groups : 32 * groups].view(np.uint32)
+    for group in range(groups):
+        start = 16 * np.int64(law[WIDTH]) * group
+        careful[group] = group_layers(law, words, start, layers[16 * group :])
+    return layers, careful, rest[32 * groups :]
+
+
+def places(builder, words, at, layers, sizes, sizes_at):
+    """`bounded` for sixteen rows less half - odd, in floats; and a mask of those that need care.
+
+    In units of width * 2**-54, a float is off by 2 for the bits of a word that it lacks, by 1 for
+    those of the constants, by 1 for the shift and by 1 for rounding itself: 5, where `room` is 8.
+    What is sure to have no integer between itself and twice `room` more is where the word is, and
+    the word not biased, since those are above an integer by width * 2**-64 at most. From a half of
+    2**49 on, nothing is sure.
+    """
+
+    def by_layer(i):
+        places = (builder.add(sizes_at, ir.Constant(lanes.I64, i + j)) for j in range(2))
+        line = (
+            builder.load(lanes.pointer(builder, sizes, place, lanes.DOUBLE)) for place in places
+        )
+        return layers.times_plus(*(lanes.floats(builder, value) for value in line))
+
+    width, shift, most = (by_layer(i) for i in (0, 2, 4))
+    least = unit(lanes.load_word(builder, words, at)).times_plus(width, shift)
+    place = least.floor()
+    return place, ~(least - place < most)
 
 
 @inner

@@ -23,8 +23,9 @@ LOGARITHM: Final = _floats(
     "0x1.2b5900de53b32p-3",
 )
 
-# The same to 2**-42, from the exponent of x, a table of its first four bits and ln(1 + r), to 2**-44
-# for |r| < 1/32: inverses of the middle of sixteen intervals, minus their logarithms and 1023 LN2.
+# The same to 2**-42 from an exponent, a table for four bits, and ln(1 + r) = r * polynomial(r), to
+# 2**-44 for |r| <= 1/33: inverses of the middles of sixteen intervals of 1 .. 2; minus their
+# logarithms, less 1023 LN2.
 LN2: Final = float.fromhex("0x1.62e42fefa39efp-1")
 INVERSES: Final = tuple(32 / (33 + 2 * i) for i in range(16))
 INVERSE_LOGARITHMS: Final = _floats(

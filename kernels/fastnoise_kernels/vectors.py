@@ -20,8 +20,8 @@ PATTERN = 512  # the grids of coordinates are repeated at least this long, for l
 
 @inner
 def scratch_size(rows, width, dim):
-    """In 64-bit words: for words, and five columns of sixteen rows a coordinate."""
-    return words_room(rows, width) // 2 + 80 * (dim + 1)
+    """In 64-bit words: for words, five columns of sixteen rows a coordinate, two numbers a row."""
+    return words_room(rows, width) // 2 + 80 * (dim + 1) + 2 * (rows + 32)
 
 
 @inner
