@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from decimal import Context, Decimal
 from fractions import Fraction
-from functools import lru_cache
 from math import ceil, floor
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from fastnoise_kernels.polynomials import LN2
 
 from fastnoise.engine import CHUNK, compiles, count_bad
 from fastnoise.reader import row_words
@@ -49,19 +48,15 @@ def choice_steps(epsilon: float, sensitivity: float, gamma: float, grid: float) 
     return Steps(epsilon, grid, steps, max(1, round(Fraction(gamma or 1.0) * steps)))
 
 
-@lru_cache(maxsize=64)
-def rate_of(epsilon: float) -> tuple[float, float]:
-    """-epsilon / ln 2 as a sum of two floats: a level costs that many powers of two."""
-    context = Context(prec=60)
-    exact = context.divide(-Decimal.from_float(min(epsilon, NEVER)), context.ln(Decimal(2)))
-    high = float(exact)
-    return high, float(context.subtract(exact, Decimal.from_float(high)))
+def rate_of(epsilon: float) -> float:
+    """-epsilon / ln 2, to two roundings: a level costs that many powers of two."""
+    return -min(epsilon, NEVER) / LN2
 
 
 def law_of(steps: Steps) -> Array:
     """What the kernel is told: sizes of levels, in halves of a grid step, then the rate."""
     sizes = 2.0 / steps.grid, 1.0 - 2.0 * steps.radius - steps.steps, 0.5 / steps.steps
-    return read_only(np.array([*sizes, *rate_of(steps.epsilon)]))
+    return read_only(np.array([*sizes, rate_of(steps.epsilon)]))
 
 
 class UnfitCosts(Exception):

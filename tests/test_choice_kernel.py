@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from conftest import KEY
 from fastnoise_kernels import choice as kernels
-from fastnoise_kernels.choice import block_levels, choose_sixteen, column_levels, rooms
+from fastnoise_kernels.choice import block_levels, choose_sixteen, column_levels, margin, rooms
 from fastnoise_kernels.elementary import INTEGER_FLOAT
 from numba import njit
 
@@ -103,10 +103,10 @@ def decided(law, row, word, error):
 @pytest.mark.parametrize("count", [2, 8])
 def test_choice__a_sum_that_is_too_near_is_left_undecided(count):
     """A goal on a running sum, that of the first half of equal weights: u = 1/2."""
-    law, row, error = law_of(Steps(1.0, 1.0, 1, 1)), [0.0] * count, (count + 16) * 2.0**-51
-    for beyond, chosen in ((0, None), (1 << 14, None), (1 << 24, count // 2)):
+    law, row, error = law_of(Steps(1.0, 1.0, 1, 1)), [0.0] * count, margin(count)
+    for beyond, chosen in ((0, None), (1 << 26, None), (1 << 30, count // 2)):
         assert decided(law, row, (1 << 63) + beyond, error) == chosen
-    assert decided(law, row, (1 << 63) - (1 << 24), error) == count // 2 - 1
+    assert decided(law, row, (1 << 63) - (1 << 30), error) == count // 2 - 1
 
 
 @pytest.mark.parametrize("count", [3, 9])
@@ -144,12 +144,12 @@ def test_choice__no_room_for_errors_is_seen(epsilon, row, at):
     law, reader, end = law_of(steps), ChoiceReader(steps), end_of(steps, row, at)
     for word in range(end - 40 * 64, end + 40 * 64, 64):
         exact = reader.draw(iter([word] + [1 << 63] * 9), row)
-        assert decided(law, row, word, (len(row) + 16) * 2.0**-51) is None
+        assert decided(law, row, word, margin(len(row))) is None
         wrong += decided(law, row, word, 0.0) != exact
     assert wrong > 5
 
 
-@pytest.mark.parametrize("more", [0.0, 2.0**-49, 2.0**-36])
+@pytest.mark.parametrize("more", [0.0, 2.0**-49, 2.0**-42, 2.0**-30])
 def test_choice__bulk_leaves_that_room(more):
     """Two candidates whose boundary is where the row's own word is, or a little further."""
     costs, out = np.array([[0.0, 1.0]]), np.zeros(1, np.int64)
@@ -160,7 +160,7 @@ def test_choice__bulk_leaves_that_room(more):
             steps = Steps(odds * (1 + more), 1.0, 1, 1)
             arguments = np.frombuffer(KEY, "<u4"), row, np.empty(0, np.int64), costs.ravel(), 2
             unclear = kernels.choose(1, *arguments, law_of(steps), out)
-            assert (unclear, out[0]) == ((1, -1) if more < 2.0**-40 else (0, 0))
+            assert (unclear, out[0]) == ((1, -1) if more < 2.0**-35 else (0, 0))
             choice._choose_block(steps, KEY, Rows(row), costs, out)
             assert out[0] == ChoiceReader(steps).choose(KEY, row, costs[0].tolist())
 
@@ -168,12 +168,12 @@ def test_choice__bulk_leaves_that_room(more):
 @pytest.mark.parametrize(("epsilon", "row", "at"), CLOSE)
 def test_choice__weights_that_are_off_by_more_than_the_room_are_seen(epsilon, row, at):
     """Just outside the margin the kernel decides, and rightly; with a rate that is off, wrongly."""
-    steps, error = Steps(epsilon, 1.0, 1, 1), (len(row) + 16) * 2.0**-51
+    steps, error = Steps(epsilon, 1.0, 1, 1), margin(len(row))
     law, reader, end = law_of(steps), ChoiceReader(steps), end_of(steps, row, at)
     words = [end + sign * int(1.1 * error * 2**64) for sign in (-1, 1)]
     exact = [reader.draw(iter([word, 1 << 63]), row) for word in words]
     assert [decided(law, row, word, error) for word in words] == exact == [at, at + 1]
-    laws = [law * [1, 1, 1, 1 + sign * 2.0**-36, 1] for sign in (-1, 1)]
+    laws = [law * [1, 1, 1, 1 + sign * 2.0**-24] for sign in (-1, 1)]
     off = [[decided(wrong, row, word, error) for word in words] for wrong in laws]
     assert [at, at] in off
     assert [at + 1, at + 1] in off

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from fastnoise_kernels import layout
+from fastnoise_kernels.polynomials import POWER_ERROR
 
 from fastnoise import choice
 from fastnoise.exact import DrawnLaw, DrawnLayers
@@ -33,7 +34,6 @@ from fastnoise.verify.outcome import Row, Tally, by_family
 from fastnoise.verify.subjects import CHOICES, EXTREME, USUAL, families, grids
 
 CLOSE = Decimal(2) ** -50  # relative
-TWO_ROUNDINGS = Decimal(2) ** -52
 NO_WEIGHT = Decimal(2) ** -1021  # below, 0 will do
 DEPTH = 1000  # levels within which random points lie
 POINTS = 500  # random ones
@@ -254,13 +254,13 @@ def drawn_scale(law: Law) -> Decimal:
 
 
 def check_weights(mechanism: Any, tally: Tally) -> None:
-    """e**(-epsilon * level) as kernels compute it, to two roundings: what choices allow for."""
+    """e**(-epsilon * level) as kernels compute it: as near as choices take it for."""
     levels = weighed_levels(mechanism.epsilon)
     with many_digits():
         epsilon = exactly(mechanism.epsilon)
         for level, weight in zip(levels, kernel_weights(mechanism, levels), strict=True):
             right = (-epsilon * level).exp()
-            room = TWO_ROUNDINGS * right if right > NO_WEIGHT else right
+            room = exactly(POWER_ERROR) * right if right > NO_WEIGHT else right
             close = abs(exactly(weight) - right) <= room
             tally.expect(close, f"e**-{epsilon * level} is {weight}, not {right:.20}")
 

@@ -14,6 +14,7 @@ from fastnoise_kernels import lanes
 from fastnoise_kernels.chacha import fill_words, fill_words_of, words_room
 from fastnoise_kernels.elementary import INTEGER_FLOAT, falling_power
 from fastnoise_kernels.jit import inner, kernel
+from fastnoise_kernels.polynomials import POWER_ERROR
 
 TILE = 256  # rows
 MOST_HALVES = 2.0**53  # of grid steps: costs beyond 2**52 steps count as that
@@ -148,18 +149,19 @@ def sum_columns(typing, columns, count, rate, least, total, following, at):
                 place = plus(builder, builder.add(arguments[6], at), half)
                 lanes.prefetch(builder, lanes.pointer(builder, data(5), place, lanes.DOUBLE), 1)
             level = lanes.load_floats(builder, data(0), at)
-            total += falling_power(level - least, high, low)
+            total += falling_power(level - least, rate)
             lanes.store(total, data(0), at)
             return [total]
 
-        high, low = lanes.unpacked(builder, arguments[2], 2)
+        rate = lanes.floats(builder, arguments[2])
         least = lanes.load_floats(builder, data(3), 0)
         (total,) = lanes.loop(builder, arguments[1], [lanes.floats(builder, 0.0)], turn)
         lanes.store(total, data(4), 0)
         return context.get_dummy_value()
 
     integer = types.int64
-    return types.void(columns, integer, rate, least, total, following, integer), codegen
+    arguments = columns, integer, types.float64, least, total, following, integer
+    return types.void(*arguments), codegen
 
 
 @intrinsic
@@ -212,7 +214,7 @@ def load_columns(costs, count, row, rows, columns):
 def choose_sixteen(costs, count, row, words, at, law, error, room):
     """Choices of the rows from `row` on, in room[4]; a mask of undecided ones, and unfit ones."""
     columns, least, total, goals, choices = room
-    sizes, rate = (law[0], law[1], law[2]), (law[3], law[4])
+    sizes, rate = (law[0], law[1], law[2]), law[3]
     rows, other = len(costs) // count, True
     if count >= 8 and row >= 0 and row + 16 <= rows:
         other = block_levels(costs, row * count, count, sizes, columns, least) != 0
@@ -229,6 +231,18 @@ def rooms(count):
     return np.empty(16 * count), np.empty(16), np.empty(16), np.empty(16), np.empty(16, np.int64)
 
 
+@inner
+def margin(count):
+    """What a goal and a sum may be off by, as a part of the total.
+
+    A sum is off by POWER_ERROR, and in units of 2**-53 by count - 1 for additions; so is the total;
+    the goal by 3 more, 2 of them for bits that it leaves out; `low` and `high` by 2. That is twice
+    POWER_ERROR and 2 count + 3 units, beside which weights of less than 2**-1021 that are 0 are
+    nothing. There is room for twice as much.
+    """
+    return 4 * POWER_ERROR + (count + 16) * 2.0**-51
+
+
 @kernel
 def weights(start, stop, levels, law, out):
     """Those of levels beside level 0, as `choose` has them: to be checked."""
@@ -236,7 +250,7 @@ def weights(start, stop, levels, law, out):
     for at in range(start, stop, 16):
         n = min(16, stop - at)
         columns[:n] = levels[at : at + n]
-        sum_columns(columns, 1, (law[3], law[4]), least, total, levels, at)
+        sum_columns(columns, 1, law[3], least, total, levels, at)
         out[at : at + n] = columns[:n]
     return 0
 
@@ -248,11 +262,7 @@ def choose(start, stop, key, first, ids, costs, count, law, out):
     Counts groups of sixteen rows with such a one, which may be another's row.
     """
     words, ahead = np.empty(words_room(TILE, 2), np.uint32), np.zeros(3, np.int64)
-    # In units of 2**-53 of the total: a sum is off by count + 1, 2 for weights and 1 for each of
-    # count - 1 additions; so is the total; the goal by 3 more, 2 of them for bits that it leaves
-    # out; `low` and `high` by 2. That is 2 count + 7, beside which weights of less than 2**-1021
-    # that are 0 are nothing. There is room for twice as much.
-    room, error = rooms(count), (count + 16) * 2.0**-51
+    room, error = rooms(count), margin(count)
     undecided = 0
     at = start
     while at < stop:

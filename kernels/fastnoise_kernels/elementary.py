@@ -88,17 +88,14 @@ def near_logarithm(x: Floats, times: float = 1.0) -> Floats:
     return r.times_plus(polynomial(scaled, r), exponents)
 
 
-def falling_power(times: Floats, high: Any, low: Any) -> Floats:
-    """2**(times * (high + low)) of at most 1, with a relative error below 2**-52.
+def falling_power(times: Floats, rate: Any) -> Floats:
+    """2**(times * rate) of at most 1; 0.0 instead of less than 2**-1021.5.
 
-    0.0 instead of less than 2**-1021.5. What `high` and `low` leave out of a number is 2**-106 of
-    it, which is nothing even times 1022. In units of 2**-53: x, 1/2 and a hair at most, is off by
-    1/4 after the product with `high` and 1/2 more after that with `low`, so 2**x by ln 2 times as
-    much, 0.52; the polynomial by 0.22; its rounding by 1.17 at x = -1/2 (0.71 in the sum with 1,
-    0.46 before) and by 1 where x > 0. That is 1.91 at most.
+    Its relative error is below POWER_ERROR even if the rate is off by two roundings, 2**-52, which
+    times 1022 is 2**-42 in the exponent. The polynomial's own is 2**-39.8.
     """
-    near = times.times_plus(high, INTEGER_FLOAT)
-    x = times.times_plus(low, times.times_plus(high, INTEGER_FLOAT - near))
+    near = times.times_plus(rate, INTEGER_FLOAT)
+    x = times.times_plus(rate, INTEGER_FLOAT - near)
     exponent = near.as_bits()  # its last bits: the nearest integer
     power = x.times_plus(polynomial(POWER, x), 1.0).as_bits() + (exponent << 52)
     return exponent.exceeds(INTEGER_BITS - LEAST_EXPONENT).where(power, 0).as_floats()
