@@ -74,7 +74,7 @@ def logarithm(x: Floats, times: float = 1.0) -> Floats:
 
 
 def near_logarithm(x: Floats, times: float = 1.0) -> Floats:
-    """The same for 2**-80 < x < 2**80 with an absolute error below 2**-42; with AVX-512 alone.
+    """The same for 2**-120 < x < 2**80 with an absolute error below 2**-42; with AVX-512 alone.
 
     x = 2**e m, and m is c (1 + r), 1 / c one of sixteen: ln x = ln 2 e - ln(1 / c) + ln(1 + r). The
     exponent of a float is e + 1023, so the sixteen numbers hold -1023 ln 2 as well, which rounds
