@@ -104,7 +104,7 @@ def decided(law, row, word, error):
 def test_choice__a_sum_that_is_too_near_is_left_undecided(count):
     """A goal on a running sum, that of the first half of equal weights: u = 1/2."""
     law, row, error = law_of(Steps(1.0, 1.0, 1, 1)), [0.0] * count, margin(count)
-    for beyond, chosen in ((0, None), (1 << 26, None), (1 << 30, count // 2)):
+    for beyond, chosen in ((0, None), (1 << 23, None), (1 << 30, count // 2)):
         assert decided(law, row, (1 << 63) + beyond, error) == chosen
     assert decided(law, row, (1 << 63) - (1 << 30), error) == count // 2 - 1
 

@@ -17,7 +17,6 @@ from fastnoise_kernels.elementary import (
     turned,
     unit,
 )
-from fastnoise_kernels.l2_lanes import NEAR
 from fastnoise_kernels.polynomials import (
     COSINE,
     HALF_PI,
@@ -25,6 +24,7 @@ from fastnoise_kernels.polynomials import (
     INVERSES,
     LN2,
     LOGARITHM,
+    NEAR,
     NEAR_COSINE,
     NEAR_LOGARITHM,
     NEAR_SINE,
@@ -89,6 +89,7 @@ def compiled(function, load):
 kernel_logarithm = compiled(logarithm, lanes.load_floats)
 kernel_turned = compiled(turned, _load_word)
 kernel_near_turned = compiled(lambda word: near_turned(word, 46), _load_word)
+kernel_short_turned = compiled(lambda word: near_turned(word, 36), _load_word)
 kernel_near_logarithms = {
     times: compiled(lambda x, times=times: near_logarithm(x, times), lanes.load_floats)
     for times in (1.0, -2.0)
@@ -230,21 +231,23 @@ def test_falling_power__a_rate_that_is_off_is_seen(rng):
     assert max(power_errors(times, rate * (1 + 2.0**-47), values)) >= POWER_ERROR
 
 
-def angles(some: np.ndarray) -> list[mpmath.mpf]:
+def angles(some: np.ndarray, bits: int) -> list[mpmath.mpf]:
     """What `turned` is the cosine and sine of: the middle of its place, an eighth back."""
     with mpmath.workprec(160):
-        places = [((w % 2**62) >> 16) + mpmath.mpf(1) / 2 for w in some.tolist()]
+        places = [((w % 2**62) >> (62 - bits)) + mpmath.mpf(1) / 2 for w in some.tolist()]
         quarters = [w >> 62 for w in some.tolist()]
         pairs = zip(quarters, places, strict=True)
-        return [mpmath.pi / 2 * (q + p / 2**46 - mpmath.mpf(1) / 2) for q, p in pairs]
+        return [mpmath.pi / 2 * (q + p / 2**bits - mpmath.mpf(1) / 2) for q, p in pairs]
 
 
-def turned_error(some: np.ndarray, cosines: np.ndarray, sines: np.ndarray) -> mpmath.mpf:
+def turned_error(
+    some: np.ndarray, cosines: np.ndarray, sines: np.ndarray, bits: int = 46
+) -> mpmath.mpf:
     """The largest absolute one."""
     with mpmath.workprec(160):
         errors = [
             max(abs(mpmath.cos(a) - float(c)), abs(mpmath.sin(a) - float(s)))
-            for a, c, s in zip(angles(some), cosines, sines, strict=True)
+            for a, c, s in zip(angles(some, bits), cosines, sines, strict=True)
         ]
     return max(errors)
 
@@ -257,6 +260,7 @@ def test_turned__is_within_2_to_minus_52(rng):
 def test_near_turned__is_within_half_of_near(rng):
     some = words(rng, 3_000)
     assert NEAR / 8 < turned_error(some, *kernel_near_turned(some)) < NEAR / 2
+    assert NEAR / 8 < turned_error(some, *kernel_short_turned(some), bits=36) < NEAR / 2
 
 
 def test_turned__an_error_is_seen(rng):

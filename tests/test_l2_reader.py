@@ -10,7 +10,11 @@ import mpmath
 import numpy as np
 import pytest
 from conftest import KEY
-from fastnoise_kernels import l2_lanes, l2_laplace, l2_places, layout
+from fastnoise_kernels import l2_lanes, l2_laplace, l2_places, lanes, layout
+from llvmlite import ir
+from numba import njit, types
+from numba.core.registry import cpu_target
+from numba.extending import intrinsic
 from scipy.stats import chi2
 
 import fastnoise as fn
@@ -126,6 +130,57 @@ def test_errors__that_are_bounded_too_low_are_seen(dim, monkeypatch):
     exact = np.array([reader.noise(KEY, row) for row in range(count)], np.float64)
     unknown = np.isnan(noise)
     assert (noise[~unknown] != exact[~unknown]).any()
+
+
+@intrinsic
+def sixteen_radii_and_inverses(typing, words, radii):
+    def codegen(context, builder, signature, arguments):
+        def data(i):
+            return context.make_array(signature.args[i])(context, builder, arguments[i]).data
+
+        word = lanes.load_word(builder, data(0), ir.Constant(lanes.I64, 0))
+        drawn = l2_lanes.normal_radius(word, l2_lanes.SHORT.here(context))
+        for i, value in enumerate(drawn):
+            lanes.store(value, data(1), lanes.LANES * i)
+        return context.get_dummy_value()
+
+    return types.void(words, radii), codegen
+
+
+@njit
+def radii_and_inverses(words, radii):
+    sixteen_radii_and_inverses(words, radii)
+
+
+def worst_radius(unknown: float, rng) -> float:
+    """How far a normal radius may be off, beside what it is taken to be off by at most.
+
+    Of uniform numbers of 38 bits: near 0, near 1 and in between, at both ends of what is known.
+    """
+    small = [*range(1, 41), *(2 ** rng.uniform(0, layout.UNIFORM_BITS - 1, 280)).astype(int)]
+    parts, worst = np.array([*small, *(ALL - part for part in small)], np.uint64), 0.0
+    for group in parts.reshape(-1, 16):
+        words = lanes_of((group << np.uint64(layout.SPARE_BITS)).reshape(16, 1))
+        drawn = np.empty(32)
+        radii_and_inverses(words, drawn)
+        for part, radius, inverse in zip(group.tolist(), drawn[:16], drawn[16:], strict=True):
+            room = 4 * l2_lanes.ROUND * radius + unknown * inverse
+            with mpmath.workprec(100):
+                ends = (mpmath.mpf(part + end) / ALL for end in (0, 1))
+                off = max(abs(mpmath.sqrt(-2 * mpmath.log(u)) - float(radius)) for u in ends)
+            worst = max(worst, float(off / room))
+    return worst
+
+
+def test_errors__of_normal_radii_are_within_their_bound(rng):
+    assert 0.8 < worst_radius(l2_lanes.SHORT.unknown, rng) < 1.0
+
+
+def test_errors__that_forget_a_part_are_seen(rng):
+    """The same beside what is not known of a uniform number alone, and beside half of all."""
+    if lanes.has_avx512(cpu_target.target_context):
+        assert worst_radius(l2_lanes.SHORT._replace(off=0.0).unknown, rng) > 1.0
+    assert worst_radius(l2_lanes.SHORT.unknown / 2, rng) > 1.0
 
 
 def kernel_with(*changes: tuple[str, str], monkeypatch, module=l2_lanes):

@@ -7,10 +7,9 @@ from math import ceil, isnan
 import numpy as np
 import pytest
 from conftest import KEY
-from fastnoise_kernels import layout
+from fastnoise_kernels import layers, layout
 from fastnoise_kernels.box_staircase import box_columns, draw_box, redraw_box
 from fastnoise_kernels.l1_staircase import ball_column, draw_ball, redraw_ball
-from fastnoise_kernels.layers import PLACE_SIZES, put_place_sizes
 from fastnoise_kernels.staircase import OUT_OF_WORDS
 from numba import njit
 from test_reader import FILL, coin_for
@@ -319,7 +318,7 @@ def test_biased_words__are_drawn_again(name):
     assert used == 5
 
 
-HALVES = [1, 2, 3, 1000, 2**20 + 1, 2**40 - 87, 2**48 - 1, 2**51 + 1, 2**52 - 1]
+HALVES = [1, 2, 3, 1000, 2**20 + 1, 2**40 - 87, 2**48 - 1, 2**49 - 1, 2**49, 2**52 - 1]
 
 
 @njit
@@ -334,31 +333,60 @@ def ball_places(words, layers, sizes, columns):
     return ball_column(words, 0, layers, (0.0, 0.0), sizes, columns, 0, signs, 0, 0.0)
 
 
-@pytest.mark.parametrize("half", HALVES)
-@pytest.mark.parametrize("layer", [0, 3])
-@pytest.mark.parametrize(("sixteen_places", "odd"), [(box_places, 1), (ball_places, 0)])
-def test_sixteen_places__near_every_edge_are_right_or_need_care(half, layer, sixteen_places, odd):
-    """Words just below, at and above where a place begins; random ones seldom need care."""
-    steps, sizes = half // 5, np.zeros(PLACE_SIZES)
-    put_place_sizes(np.uint64(steps), np.uint64(half - layer * steps), float(odd), sizes)
-    width, seen_careful, rng = 2 * half - odd, 0, np.random.default_rng(half)
+def split(half: int, rng) -> tuple[int, int, int]:
+    """A layer, steps and a radius that make this half."""
+    layer = int(2 ** rng.uniform(0, np.log2(half))) if half > 1 else 0
+    steps = int(rng.integers(0, (half - 1) // max(layer, 1) + 1))
+    return layer, steps, half - layer * steps
+
+
+def words_near_edges(half: int, width: int, rng) -> list[int]:
+    """Where a place begins, ends of the parts of 2**12 words that floats know, `room` around."""
     places = [0, 1, 2, width // 3, width // 2, width - 2, width - 1, width]
-    edges = [ceil(p * 2**64 / width) + step for p in places for step in (-2, -1, 0, 1, 4096)]
-    edges += [ceil((p << 64) / width) for p in places] + [(p << 64) // width for p in places]
-    near = [e for e in edges if 0 <= e < 2**64]
-    random = rng.integers(0, 2**64, 480, np.uint64).tolist()
-    for group in grouped(near + random):
+    places += [int(place) for place in rng.integers(0, width, 20)]
+    edges = [ceil((p << 64) / width) + step for p in places for step in (-2, -1, 0, 1, 4096)]
+    edges += [ceil(Fraction(p << 64, width)) for p in places]
+    room = int(half * layers.ROOM * 2**64 / width)
+    some = [(p << 64) // width + int(room * rng.uniform(-3, 3)) for p in places for _ in range(8)]
+    edges += some + [e | 4095 for e in some] + [e & ~4095 for e in some]
+    return [e for e in edges if 0 <= e < 2**64]
+
+
+def wrong_places(sixteen_places, half: int, odd: int, rng) -> tuple[int, int]:
+    """How many are wrong although they need no care; how many random ones do."""
+    layer, steps, radius = split(half, rng)
+    sizes, width, wrong, careful = np.zeros(layers.PLACE_SIZES), 2 * half - odd, 0, 0
+    layers.put_place_sizes(np.uint64(steps), np.uint64(radius), float(odd), sizes)
+    near = grouped(words_near_edges(half, width, rng))
+    random = grouped(rng.integers(0, 2**64, 160, np.uint64).tolist())
+    for group in near + random:
         words = np.array([w & reader.MASK_32 for w in group] + [w >> 32 for w in group], np.uint32)
         columns = np.zeros(32)
-        careful = int(sixteen_places(words, np.full(16, float(layer)), sizes, columns))
+        needed = int(sixteen_places(words, np.full(16, float(layer)), sizes, columns))
+        careful += needed.bit_count() * (group in random)
         for lane, word in enumerate(group):
             place, rest = divmod(word * width, 2**64)
-            wrong = columns[lane] != place - (half - odd) or rest < 2**64 % width
-            assert not wrong or careful >> lane & 1
-        seen_careful += careful.bit_count()
-    assert seen_careful > 0 or half == 1
-    if half < 2**40:
-        assert seen_careful <= len(near) + 16
+            right = columns[lane] == place - (half - odd) and rest >= 2**64 % width
+            wrong += not right and not needed >> lane & 1
+    return wrong, careful
+
+
+@pytest.mark.parametrize("half", HALVES)
+@pytest.mark.parametrize(("sixteen_places", "odd"), [(box_places, 1), (ball_places, 0)])
+def test_sixteen_places__near_every_edge_are_right_or_need_care(half, sixteen_places, odd, rng):
+    """Words just below, at and above where a place begins; random ones seldom need care."""
+    for _ in range(10):
+        wrong, careful = wrong_places(sixteen_places, half, odd, rng)
+        assert wrong == 0
+        assert careful == 0 or half > 2**30
+        assert careful == 160 or half < 2**49
+
+
+def test_sixteen_places__too_little_room_is_seen(rng, monkeypatch):
+    """A quarter of it; `room` is a constant of what is compiled, so it is compiled again."""
+    monkeypatch.setattr(layers, "ROOM", layers.ROOM / 4)
+    monkeypatch.setattr(layers, "put_place_sizes", layers.put_place_sizes.py_func)
+    assert any(wrong_places(ball_places, 2**45 - 3, 0, rng)[0] for _ in range(40))
 
 
 def grouped(words: list[int]) -> list[list[int]]:

@@ -170,11 +170,10 @@ def l2_guarantee(
 def choice_guarantee(epsilon: float) -> Guarantee:
     """Of candidates with weights e**(-epsilon level), for costs that move by a level at most.
 
-    A row is decided in floats only where running sums are further from the goal than (count + 16)
-    2**-51 of the total. Roundings cost (2 count + 7) 2**-53 at most: 2 a weight, count - 1 a sum,
-    both once for the sum and once for the total, 3 the goal and 2 how far from it a sum is. All
-    others are decided in integers, so that a candidate has exactly its weight; each, and their sum,
-    moves by a factor e**epsilon at most.
+    A row is decided in floats only where running sums are further from the goal than twice what
+    errors of weights, 2**-39 of themselves, and roundings may add up to
+    (`fastnoise_kernels.choice.margin`). All others are decided in integers, so that a candidate has
+    exactly its weight; each, and their sum, moves by a factor e**epsilon at most.
     """
     return Guarantee(
         2.0 * epsilon,

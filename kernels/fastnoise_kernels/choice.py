@@ -235,12 +235,12 @@ def rooms(count):
 def margin(count):
     """What a goal and a sum may be off by, as a part of the total.
 
-    A sum is off by POWER_ERROR, and in units of 2**-53 by count - 1 for additions; so is the total;
-    the goal by 3 more, 2 of them for bits that it leaves out; `low` and `high` by 2. That is twice
-    POWER_ERROR and 2 count + 3 units, beside which weights of less than 2**-1021 that are 0 are
-    nothing. There is room for twice as much.
+    Weights are off by POWER_ERROR at most, and so a part p of their sum by twice that times
+    p (1 - p), which is half of it. In units of 2**-53, a sum is off by count - 1 for additions, and
+    the total too; the goal by 3 more, 2 of them for bits that it leaves out; `low` and `high` by 2.
+    Weights of less than 2**-1021 that are 0 are nothing beside that. There is room for twice all.
     """
-    return 4 * POWER_ERROR + (count + 16) * 2.0**-51
+    return POWER_ERROR + (count + 16) * 2.0**-51
 
 
 @kernel

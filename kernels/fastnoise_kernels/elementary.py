@@ -1,7 +1,7 @@
-"""Logarithm, power of two, sine and cosine of sixteen rows from + - * / and fma alone.
+"""Logarithm, power of two, sine and cosine of sixteen rows, and what they are off by.
 
-libm differs between machines; these give the same bits everywhere. Polynomials were fitted at
-Chebyshev points in 60 digits; `tests/test_elementary.py` measures the errors.
+libm differs between machines, and nobody says by how much. Polynomials were fitted at Chebyshev
+points, or by Remez' algorithm, in 60 digits; `tests/test_elementary.py` measures the errors.
 """
 
 from typing import Any
@@ -74,7 +74,7 @@ def logarithm(x: Floats, times: float = 1.0) -> Floats:
 
 
 def near_logarithm(x: Floats, times: float = 1.0) -> Floats:
-    """The same for 2**-120 < x < 2**80 with an absolute error below 2**-42; with AVX-512 alone.
+    """The same for 2**-120 < x < 2**80 with an absolute error below NEAR; with AVX-512 alone.
 
     x = 2**e m, and m is c (1 + r), 1 / c one of sixteen: ln x = ln 2 e - ln(1 / c) + ln(1 + r). The
     exponent of a float is e + 1023, so the sixteen numbers hold -1023 ln 2 as well, which rounds
@@ -113,7 +113,7 @@ def turned(word: Lanes, bits: int = 46) -> tuple[Floats, Floats]:
 
 
 def near_turned(word: Lanes, bits: int) -> tuple[Floats, Floats]:
-    """The same with absolute errors below 2**-43."""
+    """The same with absolute errors below NEAR / 2."""
     f = unit(word << 2, bits, -0.5)
     y = f * f
     return _in_quarters(word, polynomial(NEAR_COSINE, y), f * polynomial(NEAR_SINE, y))

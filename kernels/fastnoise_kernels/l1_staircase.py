@@ -177,7 +177,7 @@ def fill_l1_staircase(key_at, law_at, law_size, first, ids_at, n, ahead_at, scra
     noise = carray(noise_at, (lead + n + 16) * dim)
     groups, undecided = (lead + n + 15) // 16, False
     layers, masks, rest = tile_layers(law, words, groups, rest)
-    sizes, columns, drawn = rest[:PLACE_SIZES], rest[PLACE_SIZES:], rest[16 * (dim + 1) :]
+    sizes, columns, drawn = rest[:PLACE_SIZES], rest[16:], rest[16 * (dim + 1) :]
     steps, least = coordinate_size(law, 0, 0), coordinate_size(law, 0, 1) - ONE + law[DIM]
     most = np.float64(steps), np.float64(least)
     put_place_sizes(steps, least, 0.0, sizes)

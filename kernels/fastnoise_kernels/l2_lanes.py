@@ -41,9 +41,9 @@ from fastnoise_kernels.elementary import (
 )
 from fastnoise_kernels.jit import inner
 from fastnoise_kernels.layout import BYTE_BITS, SPARE_BITS, UNIFORM_BITS
+from fastnoise_kernels.polynomials import NEAR
 
 ROUND = 2.0**-53
-NEAR = 2.0**-42
 FLAT = 4 * ROUND  # of rounding near 0
 LEAST_CELLS = 8.0  # what a scale counts as, at least, where it is multiplied by something unknown
 LARGEST_NORMAL = 16.0  # no uniform of 52 bits makes one of more than 9
@@ -137,7 +137,8 @@ def chi(word, precision, sizes):
     Marsaglia & Tsang's Gamma(shape + 1/3): shape * (1 + spread x)**3, spread = 1 / sqrt(9 shape),
     which fits where ln u < x**2 / 2 + shape - cube * shape + ln(cube) * shape. The root of the cube
     is off by spread times the error of x, and for rounding by 4 units of itself and 3 more, that of
-    spread among them: by `part` of itself. For what all that is off by, see `chi_sizes`.
+    spread among them: by `part` of itself. For what all that is off by, see `chi_sizes`; ln(cube)
+    may be off by more.
     """
     shape, spread, rounded, moved, largest = sizes
     radius, inverse = normal_radius(word(0), precision)
@@ -149,7 +150,8 @@ def chi(word, precision, sizes):
     drawn = precision.logarithm(u)
     error = radius * precision.relative + inverse * precision.unknown
     part = error.times_plus(spread, rounded) * above_inverse(root.size())
-    margin = above_inverse(u).times_plus(precision.unknown, part.times_plus(moved, largest))
+    flat = shape.times_plus(2 * precision.off, largest)
+    margin = above_inverse(u).times_plus(precision.unknown, part.times_plus(moved, flat))
     doubts = root.size() < SMALLEST_CUBE_ROOT
     doubts |= (precision.uniform(word(0)) < precision.least) | (u < precision.least)
     doubts |= ~((limit - drawn).size() > margin)
@@ -164,8 +166,7 @@ def chi_sizes(shape, spread):
 
     With |x| < 9 and so |root| < most: x**2 / 2 is off by 9 times the error of x, which is at most
     most / spread * part; the cube and its logarithm by 3 `part` each, times shape, and all else by
-    some units of the largest terms, where |ln cube| < 18 and |ln u| < 37, and NEAR for ln cube. All
-    of it twice.
+    some units of the largest terms, where |ln cube| < 18 and |ln u| < 37. All of it twice.
     """
     most = 1.0 + 9.0 * spread
     cube = most * most * most
@@ -175,7 +176,7 @@ def chi_sizes(shape, spread):
         spread,
         4 * ROUND * (most + 1.0),
         moved,
-        32 * ROUND * ((cube + 19.0) * shape + 118.0) + 2 * NEAR * shape,
+        32 * ROUND * ((cube + 19.0) * shape + 118.0),
     )
 
 

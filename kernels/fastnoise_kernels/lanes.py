@@ -289,8 +289,8 @@ def loop(
 ) -> list[Any]:
     """`turn(i, carried)` for i = 0 .. count - 1, of at least one; it returns what is carried on.
 
-    Vectors that are carried stay in registers. In a loop of numba's they go through an array and
-    back each time, which takes some 20 cycles.
+    Vectors that are carried (or a scalar as one) stay in registers. In a loop of numba's they go
+    through an array and back each time, which takes some 20 cycles.
     """
     before, again = builder.block, builder.append_basic_block("again")
     after = builder.append_basic_block("after")
@@ -318,7 +318,7 @@ def has_avx512(context: Any) -> bool:
 
 
 def permuted(builder: ir.IRBuilder, data: ir.Value, index: Lanes, cells: int = 32) -> Lanes:
-    """What `gather` gives, of 32 or 64 elements, from registers: 1.0 -> 0.1 ns a row."""
+    """What `gather` gives, of 32 or 64 elements, all of which are read: 1.0 -> 0.1 ns a row."""
     name = "llvm.x86.avx512.vpermi2var.d.512"
     function = builder.module.globals.get(name) or ir.Function(
         builder.module, ir.FunctionType(LANES_32, [LANES_32] * 3), name

@@ -43,9 +43,11 @@ HALF = np.uint64(32)
 ONE, TWO = np.uint64(1), np.uint64(2)
 EXTRA_WORDS = 16  # that a careful row starts with
 MOST_NOISE = np.uint64(1 << 52)  # a side of a layer that is longer is left to the Python layer
-FEWEST_BITS, MOST_BITS = 4, 6  # of tables that four registers hold; thresholds follow their cells
+# Of tables that four registers hold. 64 cells are read, in 32 words, however many there are: the
+# 8 words of 16 cells are followed by their thresholds, 3 words or more each.
+FEWEST_BITS, MOST_BITS = 4, 6
 ROOM = 2.0**-50
-PLACE_SIZES = 6
+PLACE_SIZES = 8  # of which six are used: what follows them starts with a line of the cache
 
 
 def _entries_intrinsic(few_cells):
@@ -105,7 +107,7 @@ def put_place_sizes(steps, radius, odd, sizes):
     """What `places` is told of a coordinate: slope and start, by layer, of
 
     - the width, 2 * half - odd, half = steps * layer + radius;
-    - minus half - odd, and `room` less, half * 2**-50, which is width * 2**-51 or more;
+    - -(half - odd) - room, where room = half * ROOM;
     - 1 - 2 * room.
     """
     steps, radius = np.float64(steps), np.float64(radius)
@@ -120,17 +122,17 @@ def tile_layers(law, words, groups, rest):
 
     All of them first: what follows would wait for those of its group.
     """
-    layers, careful = rest[: 16 * groups], rest[16 * groups : 32 * groups].view(np.uint32)
+    layers, careful = rest[: 16 * groups], rest[16 * groups : 24 * groups].view(np.uint32)
     for group in range(groups):
         start = 16 * np.int64(law[WIDTH]) * group
         careful[group] = group_layers(law, words, start, layers[16 * group :])
-    return layers, careful, rest[32 * groups :]
+    return layers, careful, rest[24 * groups :]
 
 
 def places(builder, words, at, layers, sizes, sizes_at):
     """`bounded` for sixteen rows less half - odd, in floats; and a mask of those that need care.
 
-    In units of width * 2**-54, a float is off by 2 for the bits of a word that it lacks, by 1 for
+    In units of half * 2**-53, a float is off by 2 for the bits of a word that it lacks, by 1 for
     those of the constants, by 1 for the shift and by 1 for rounding itself: 5, where `room` is 8.
     What is sure to have no integer between itself and twice `room` more is where the word is, and
     the word not biased, since those are above an integer by width * 2**-64 at most. From a half of
@@ -138,10 +140,8 @@ def places(builder, words, at, layers, sizes, sizes_at):
     """
 
     def by_layer(i):
-        places = (builder.add(sizes_at, ir.Constant(lanes.I64, i + j)) for j in range(2))
-        line = (
-            builder.load(lanes.pointer(builder, sizes, place, lanes.DOUBLE)) for place in places
-        )
+        both = (builder.add(sizes_at, ir.Constant(lanes.I64, i + j)) for j in range(2))
+        line = (builder.load(lanes.pointer(builder, sizes, at, lanes.DOUBLE)) for at in both)
         return layers.times_plus(*(lanes.floats(builder, value) for value in line))
 
     width, shift, most = (by_layer(i) for i in (0, 2, 4))

@@ -23,7 +23,10 @@ LOGARITHM: Final = _floats(
     "0x1.2b5900de53b32p-3",
 )
 
-# The same to 2**-42 from an exponent, a table for four bits, and ln(1 + r) = r * polynomial(r), to
+# What quicker functions are off by at most.
+NEAR: Final = 2.0**-42
+
+# The same to NEAR from an exponent, a table for four bits, and ln(1 + r) = r * polynomial(r), to
 # 2**-44 for |r| <= 1/33: inverses of the middles of sixteen intervals of 1 .. 2; minus their
 # logarithms, less 1023 LN2.
 LN2: Final = float.fromhex("0x1.62e42fefa39efp-1")
