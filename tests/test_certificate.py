@@ -6,7 +6,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from fastnoise_kernels.choice import choose_sixteen, rooms
+from fastnoise_kernels.choice import choose_sixteen, margin, rooms
+from fastnoise_kernels.polynomials import POWER_ERROR
 from mechanisms import CHOICES, DRAWN, EVERY, INTEGERS, name
 
 import fastnoise as fn
@@ -192,13 +193,18 @@ def test_changed__must_count(mechanism, changed, kind):
 @pytest.mark.parametrize("epsilon", [1e-7, 0.01, 0.5, 2.0, 40.0])
 @pytest.mark.parametrize("count", [1, 2, 33, 1000])
 def test_choice__floats_are_as_near_as_the_certificate_says(epsilon, count, rng):
-    """The kernel's own sums and goals beside exact ones: count + 1 and count + 4 roundings."""
+    """The kernel's own sums and goals, as parts of their total, beside exact ones.
+
+    Half of POWER_ERROR and 2 count roundings; 3 for the goal. Twice all is within the margin.
+    """
     spread = min(30.0 / epsilon, 2.0**31)
     costs = np.floor(rng.random((16, count)) ** 3 * spread)
     words = rng.integers(2**32, size=32, dtype=np.uint32)
     room, law = rooms(count), law_of(Steps(epsilon, 1.0, 1, 1))
-    choose_sixteen(costs.ravel(), count, 0, words, 0, law, (count + 16) * 2.0**-51, room)
-    sums, goals = room[0].reshape(count, 16), room[3]
+    choose_sixteen(costs.ravel(), count, 0, words, 0, law, margin(count), room)
+    sums, goals, rounding = room[0].reshape(count, 16), room[3], Fraction(1, 2**53)
+    most = Fraction(POWER_ERROR) / 2 + 2 * count * rounding
+    assert 2 * (most + 5 * rounding) < margin(count)
     for lane in range(0, 16, 5):
         levels = [int(cost) for cost in costs[lane]]
         exact, total = [], Fraction(0)
@@ -206,8 +212,8 @@ def test_choice__floats_are_as_near_as_the_certificate_says(epsilon, count, rng)
             total += exp_bounds(Fraction(epsilon) * (level - min(levels)), 40)[0]
             total = Fraction(int(total * 2**120), 2**120)
             exact.append(total)
-        unit = total / 2**53
-        off = [abs(Fraction(s) - e) for s, e in zip(sums[:, lane].tolist(), exact, strict=True)]
-        assert max(off) <= (count + 1) * unit
+        drawn = [Fraction(value) for value in sums[:, lane].tolist()]
+        pairs = zip(drawn, exact, strict=True)
+        assert max(abs(value / drawn[-1] - right / total) for value, right in pairs) <= most
         uniform = Fraction(int(words[lane]) | int(words[16 + lane]) << 32, 2**64)
-        assert abs(Fraction(goals[lane].item()) - uniform * total) <= (count + 4) * unit
+        assert abs(Fraction(goals[lane].item()) / drawn[-1] - uniform) <= 3 * rounding
