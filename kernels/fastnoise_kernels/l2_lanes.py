@@ -5,8 +5,8 @@ direction. More: normal coordinates times an independent chi of d + 1 degrees, w
 law (spec 2.3); chi by rejection (Marsaglia & Tsang 2000).
 
 Errors are in units of ROUND = 2**-53, what rounding to nearest adds at most, relatively; first
-those of the pieces (`tests/test_elementary.py` proves or measures them), u a uniform of 38 or 52
-bits and h half of its part, 2**-39 or 2**-53; a the same of an angle in quarters, 2**-37 or 2**-52:
+those of the pieces (see `elementary`), u a uniform of 38 or 52 bits and h half of its part, 2**-39
+or 2**-53; a the same of an angle in quarters, 2**-37 or 2**-52:
 
     u                   h             absolute
     ln u                5 |ln u|      the function's own; and 3/2 h / u for what is not known of u
