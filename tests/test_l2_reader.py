@@ -266,7 +266,7 @@ def blocks_of(words: list[int], row: int):
     return blocks
 
 
-def testcompiled_blockss__are_plain_ones():
+def test_compiled_blocks__are_plain_ones():
     addresses = [(0, 0), (2**63 - 1, 3 << 62), (17, layout.REFINING_NONCE + 2**41)]
     assert compiled_blocks(KEY, addresses) == [chacha_block(KEY, *at) for at in addresses]
     assert compiled_blocks(KEY, []) == []

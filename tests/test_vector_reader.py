@@ -383,7 +383,7 @@ def test_sixteen_places__near_every_edge_are_right_or_need_care(half, sixteen_pl
 
 
 def test_sixteen_places__too_little_room_is_seen(rng, monkeypatch):
-    """A quarter of it; `room` is a constant of what is compiled, so it is compiled again."""
+    """A quarter of it, in plain Python: what is compiled keeps its constants."""
     monkeypatch.setattr(layers, "ROOM", layers.ROOM / 4)
     monkeypatch.setattr(layers, "put_place_sizes", layers.put_place_sizes.py_func)
     assert any(wrong_places(ball_places, 2**45 - 3, 0, rng)[0] for _ in range(40))
