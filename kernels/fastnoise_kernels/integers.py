@@ -8,7 +8,7 @@ from fastnoise_kernels.filler import look_ahead
 from fastnoise_kernels.jit import inner, kernel
 from fastnoise_kernels.layout import DEEP, WORDS
 from fastnoise_kernels.memory import wide_vectors
-from fastnoise_kernels.release import ROOM, SCRATCH, TILE, fill_tile, set_aside
+from fastnoise_kernels.release import TILE, fill_tile, set_aside, tile_rooms
 
 
 def add_saturating(value, noise, least, most):
@@ -56,8 +56,7 @@ def add_integer_tile(noise, x, out, low, high, least, most):
 def perturb_integers(start, stop, filler, key, law, first, ids, x, out, low, high, least, most):
     """Rows start .. stop of int64 or uint64; counts those left for the Python layer (DEEP)."""
     aside = np.empty(TILE, x.dtype)
-    ahead, scratch = np.zeros(3, np.int64), np.empty(SCRATCH, np.uint64)
-    noise = np.empty(TILE + ROOM, np.int64)
+    ahead, scratch, noise = tile_rooms()
     deep = 0
     at = start
     while at < stop:

@@ -13,7 +13,8 @@ from fastnoise_kernels.memory import float_bits, float_of_bits, wide_vectors
 
 TILE = 512  # rows: words, noise and data of a tile stay in the first-level cache
 ROOM = 32  # a filler may write whole groups of rows
-SCRATCH = 4 * TILE  # 64-bit words: fillers need two a row, and some for whole batches
+# 64-bit words: fillers need two a row, and some for whole batches. Whole pages: see `tile_rooms`.
+SCRATCH = 4 * TILE
 
 
 @inner
@@ -57,6 +58,19 @@ def add_exactly(point, noise, grid):
 def canonical(value):
     """One NaN for all: a payload would tell inputs apart."""
     return value if value == value else np.nan
+
+
+@inner
+def tile_rooms():
+    """Room for a tile: `ahead`, scratch and noise.
+
+    Noise is whole pages of 4096 bytes after the words that it is made of. A load whose address
+    agrees in its last twelve bits with that of a store shortly before may wait for it, on Zen 4 for
+    one pair of pages in sixteen: where the noise of a group had the place of the words of the next,
+    one process in sixteen took 1.8 ns a row instead of 1.4.
+    """
+    room = np.empty(SCRATCH + TILE + ROOM, np.uint64)
+    return np.zeros(3, np.int64), room[:SCRATCH], room[SCRATCH:].view(np.int64)
 
 
 @inner
@@ -114,8 +128,7 @@ def add_wide_tile(noise, x, out, low, high, grid, whole):
 def perturb_floats(start, stop, filler, key, law, first, ids, x, out, low, high, grid, whole):
     """out = x + noise for rows start .. stop; counts the rows left for the Python layer (DEEP)."""
     aside = np.empty(TILE, x.dtype)
-    ahead, scratch = np.zeros(3, np.int64), np.empty(SCRATCH, np.uint64)
-    noise = np.empty(TILE + ROOM, np.int64)
+    ahead, scratch, noise = tile_rooms()
     deep = 0
     at = start
     while at < stop:
@@ -133,8 +146,7 @@ def perturb_floats(start, stop, filler, key, law, first, ids, x, out, low, high,
 @kernel
 def fill_noise(start, stop, filler, key, law, first, ids, out):
     """The integer noise itself, DEEP included."""
-    ahead, scratch = np.zeros(3, np.int64), np.empty(SCRATCH, np.uint64)
-    noise = np.empty(TILE + ROOM, np.int64)
+    ahead, scratch, noise = tile_rooms()
     at = start
     while at < stop:
         n, lead = fill_tile(filler, key, law, first, ids, at, stop, ahead, scratch, noise)
