@@ -11,7 +11,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from fastnoise_kernels import lanes
-from fastnoise_kernels.chacha import fill_words, fill_words_of, words_room
+from fastnoise_kernels.chacha import AHEAD, fill_words, fill_words_of, words_room
 from fastnoise_kernels.elementary import INTEGER_FLOAT, falling_power
 from fastnoise_kernels.jit import inner, kernel
 from fastnoise_kernels.polynomials import POWER_ERROR
@@ -261,7 +261,7 @@ def choose(start, stop, key, first, ids, costs, count, law, out):
 
     Counts groups of sixteen rows with such a one, which may be another's row.
     """
-    words, ahead = np.empty(words_room(TILE, 2), np.uint32), np.zeros(3, np.int64)
+    words, ahead = np.empty(words_room(TILE, 2), np.uint32), np.zeros(AHEAD, np.int64)
     room, error = rooms(count), margin(count)
     undecided = 0
     at = start

@@ -12,6 +12,7 @@ from numba import carray, types
 from numba.extending import intrinsic
 
 from fastnoise_kernels import lanes
+from fastnoise_kernels.chacha import AHEAD
 from fastnoise_kernels.filler import vector_filler
 from fastnoise_kernels.jit import inner
 from fastnoise_kernels.layers import (
@@ -172,7 +173,7 @@ def fill_l1_staircase(key_at, law_at, law_size, first, ids_at, n, ahead_at, scra
     key, law, ids = carray(key_at, 8), carray(law_at, law_size), carray(ids_at, n)
     dim, width = np.int64(law[DIM]), np.int64(law[WIDTH])
     scratch = carray(scratch_at, scratch_size(n, width, dim))
-    ahead = carray(ahead_at, 3)
+    ahead = carray(ahead_at, AHEAD)
     words, lead, rest = tile_words(key, first, ids, n, width, ahead, scratch)
     noise = carray(noise_at, (lead + n + 16) * dim)
     groups, undecided = (lead + n + 15) // 16, False

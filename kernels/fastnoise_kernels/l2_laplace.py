@@ -10,7 +10,7 @@ with as many bits as it takes (`l2_reader.L2Reader`, the definition).
 import numpy as np
 from numba import carray
 
-from fastnoise_kernels.chacha import BATCH, extra_blocks, refining_words
+from fastnoise_kernels.chacha import AHEAD, BATCH, extra_blocks, refining_words
 from fastnoise_kernels.filler import vector_filler
 from fastnoise_kernels.jit import inner
 from fastnoise_kernels.l2_lanes import (
@@ -223,7 +223,7 @@ def fill_l2_laplace(key_at, law_at, law_size, first, ids_at, n, ahead_at, scratc
     key, law, ids = carray(key_at, 8), carray(law_at, law_size), carray(ids_at, n)
     dim, width = np.int64(law[DIM]), np.int64(law[WIDTH])
     scratch = carray(scratch_at, scratch_size(n, width, dim))
-    words, lead, rest = tile_words(key, first, ids, n, width, carray(ahead_at, 3), scratch)
+    words, lead, rest = tile_words(key, first, ids, n, width, carray(ahead_at, AHEAD), scratch)
     noise = carray(noise_at, (lead + n + 16) * dim)
     cell, sizes = cell_sizes(law), radius_sizes(law)
     wide = cell[2] > SPARE

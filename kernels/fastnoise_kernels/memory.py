@@ -82,14 +82,14 @@ def eight_rows(typing, count, columns, at, rows, to, dim):
     return types.void(count, columns, integer, rows, integer, integer), codegen
 
 
-def _prefetch_intrinsic(to_write):
+def _prefetch_intrinsic(cache, to_write=False):
     @intrinsic
     def prefetch(typing, address):
-        """Have the line at that address on its way to the second-level cache."""
+        """Have the line at that address on its way to the first- or second-level cache."""
 
         def codegen(context, builder, signature, arguments):
             where = builder.inttoptr(arguments[0], ir.IntType(8).as_pointer())
-            lanes.prefetch(builder, where, 2, to_write)
+            lanes.prefetch(builder, where, cache, to_write)
             return context.get_dummy_value()
 
         return types.void(types.int64), codegen
@@ -97,7 +97,8 @@ def _prefetch_intrinsic(to_write):
     return prefetch
 
 
-prefetch, prefetch_to_write = _prefetch_intrinsic(False), _prefetch_intrinsic(True)
+prefetch, prefetch_near = _prefetch_intrinsic(cache=2), _prefetch_intrinsic(cache=1)
+prefetch_to_write = _prefetch_intrinsic(cache=2, to_write=True)
 
 
 @intrinsic

@@ -6,6 +6,7 @@ output's type: post-processing of the exact sum, so the guarantee of the integer
 
 import numpy as np
 
+from fastnoise_kernels.chacha import AHEAD
 from fastnoise_kernels.filler import call_filler, look_ahead
 from fastnoise_kernels.jit import inner, kernel
 from fastnoise_kernels.layout import DEEP, WORDS
@@ -70,7 +71,7 @@ def tile_rooms():
     one process in sixteen took 1.8 ns a row instead of 1.4.
     """
     room = np.empty(SCRATCH + TILE + ROOM, np.uint64)
-    return np.zeros(3, np.int64), room[:SCRATCH], room[SCRATCH:].view(np.int64)
+    return np.zeros(AHEAD, np.int64), room[:SCRATCH], room[SCRATCH:].view(np.int64)
 
 
 @inner

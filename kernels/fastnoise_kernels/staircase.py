@@ -15,8 +15,8 @@ from numba import carray, types
 from numba.extending import intrinsic
 
 from fastnoise_kernels import lanes
-from fastnoise_kernels.chacha import fill_words, fill_words_of, row_words, words_room
-from fastnoise_kernels.filler import filler
+from fastnoise_kernels.chacha import AHEAD, fill_words, fill_words_of, row_words, words_room
+from fastnoise_kernels.filler import bring_near, filler
 from fastnoise_kernels.jit import inner
 from fastnoise_kernels.layout import (
     BEYOND,
@@ -252,10 +252,11 @@ def _groups(few_cells, narrow=False):
     sixteen_rows = rows_intrinsic(few_cells, narrow)
 
     @inner
-    def all_groups(words, group_words, cells, digit_cells, sizes, noise, careful):
+    def all_groups(words, group_words, cells, digit_cells, sizes, noise, careful, ahead):
         """Noise of whole groups, and their masks of rows that need care; whether there are any."""
         some = np.uint32(0)
         for group in range(len(careful)):
+            bring_near(ahead, group)
             mask = sixteen_rows(
                 words, group_words * group, cells, digit_cells, sizes, noise, 16 * group
             )
@@ -271,7 +272,7 @@ few_cells_groups, all_groups = _groups(few_cells=True), _groups(few_cells=False)
 
 
 @inner
-def one_word_rows(law, words, noise, careful):
+def one_word_rows(law, words, noise, careful, ahead):
     sizes = (
         law[HEAD_BITS],
         law[HEAD_LEVELS],
@@ -283,13 +284,13 @@ def one_word_rows(law, words, noise, careful):
     cells = table_cells(law, HEAD_CELLS)
     if FEWEST_BITS <= law[HEAD_BITS] <= MOST_BITS:
         if law[RADIUS] + law[HEAD_LEVELS] * law[STEPS] <= NARROW:
-            return narrow_groups(words, 32, cells, cells, sizes, noise, careful)
-        return few_cells_groups(words, 32, cells, cells, sizes, noise, careful)
-    return all_groups(words, 32, cells, cells, sizes, noise, careful)
+            return narrow_groups(words, 32, cells, cells, sizes, noise, careful, ahead)
+        return few_cells_groups(words, 32, cells, cells, sizes, noise, careful, ahead)
+    return all_groups(words, 32, cells, cells, sizes, noise, careful, ahead)
 
 
 @inner
-def two_word_rows(law, words, noise, careful):
+def two_word_rows(law, words, noise, careful, ahead):
     laps = law[BEYOND] == LAPS
     sizes = (
         law[HEAD_BITS],
@@ -304,7 +305,7 @@ def two_word_rows(law, words, noise, careful):
         law[DEEPEST],
     )
     cells, digit_cells = table_cells(law, HEAD_CELLS), table_cells(law, DIGIT_CELLS)
-    return all_groups(words, 64, cells, digit_cells, sizes, noise, careful)
+    return all_groups(words, 64, cells, digit_cells, sizes, noise, careful, ahead)
 
 
 @inner
@@ -319,21 +320,21 @@ def widest(noise):
 @filler
 def fill_staircase(key_at, law_at, law_size, first, ids_at, n, ahead_at, scratch_at, noise_at):
     key, law, ids = carray(key_at, 8), carray(law_at, law_size), carray(ids_at, n)
-    width = 2 * np.int64(law[WORDS])
+    width, ahead = 2 * np.int64(law[WORDS]), carray(ahead_at, AHEAD)
     scratch = carray(scratch_at, words_room(n, 4) // 2 + n // 16 + 2).view(np.uint32)
     words, careful = scratch[: words_room(n, width)], scratch[words_room(n, width) :]
     if first < 0:
         lead, start = 0, 0
         fill_words_of(key, ids, width, words)
     else:
-        lead, start = first % 16, fill_words(key, first, n, width, words, carray(ahead_at, 3))
+        lead, start = first % 16, fill_words(key, first, n, width, words, ahead)
     total = lead + n
     noise = carray(noise_at, total + 16)
     careful = careful[: (total + 15) // 16]
     if width == 2:
-        some = one_word_rows(law, words[start:], noise, careful)
+        some = one_word_rows(law, words[start:], noise, careful, ahead)
     else:
-        some = two_word_rows(law, words[start:], noise, careful)
+        some = two_word_rows(law, words[start:], noise, careful, ahead)
     if some:
         redraw(careful, key, law, first, ids, lead, total, noise)
     # Sixteen lanes of one-word rows reach 2**43 at most: 2,046 levels of 2**31 steps.

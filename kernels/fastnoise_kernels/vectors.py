@@ -7,7 +7,7 @@ one vector; then put in order, row after row.
 
 import numpy as np
 
-from fastnoise_kernels.chacha import fill_words, fill_words_of, words_room
+from fastnoise_kernels.chacha import AHEAD, fill_words, fill_words_of, words_room
 from fastnoise_kernels.filler import call_filler, look_ahead
 from fastnoise_kernels.jit import inner, kernel
 from fastnoise_kernels.layout import DIM, WIDTH
@@ -140,7 +140,7 @@ def perturb_vectors(
     """
     dim, width = np.int64(law[DIM]), np.int64(law[WIDTH])
     rows = tile_rows(dim)
-    noise, ahead = np.empty((rows + 32) * dim), np.zeros(3, np.int64)
+    noise, ahead = np.empty((rows + 32) * dim), np.zeros(AHEAD, np.int64)
     scratch = np.empty(scratch_size(rows, width, dim), np.uint64)
     repeated = np.empty(dim * ((PATTERN + dim - 1) // dim))
     for i in range(len(repeated)):
@@ -176,7 +176,7 @@ def fill_vectors(start, stop, filler, key, law, first, ids, out):
     """The noise itself in grid steps, NaN where it is undecided."""
     dim, width = np.int64(law[DIM]), np.int64(law[WIDTH])
     rows = tile_rows(dim)
-    noise, ahead = np.empty((rows + 32) * dim), np.zeros(3, np.int64)
+    noise, ahead = np.empty((rows + 32) * dim), np.zeros(AHEAD, np.int64)
     scratch = np.empty(scratch_size(rows, width, dim), np.uint64)
     at = start
     while at < stop:
