@@ -80,7 +80,7 @@ def look_ahead(ahead, x, out, at, values, words):
     ahead[1] = out.ctypes.data + at * out.itemsize
     lines, batches = values * x.itemsize // LINE + 1, words // BATCH + 1
     ahead[2] = (lines + batches - 1) // batches
-    ahead[3] = 16 * x.itemsize  # of a group of rows
+    ahead[3] = 16 * x.itemsize // LINE
 
 
 @inner
@@ -89,6 +89,6 @@ def bring_near(ahead, group):
 
     They do so while its noise is computed, and are there when it is added: 2.65 -> 2.55 ns a row.
     """
-    for byte in range(ahead[3] * group, ahead[3] * (group + 1), LINE):
-        prefetch_near(ahead[0] + byte)
-        prefetch_to_write(ahead[1] + byte)
+    for line in range(ahead[3] * group, ahead[3] * (group + 1)):
+        prefetch_near(ahead[0] + LINE * line)
+        prefetch_to_write(ahead[1] + LINE * line)
