@@ -11,7 +11,7 @@ digit, for the digits of a geometric number are independent.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
 from itertools import accumulate, pairwise
@@ -19,6 +19,7 @@ from math import ceil, comb, expm1, log, log2
 
 import numpy as np
 from fastnoise_kernels import layout
+from fastnoise_kernels.sorting import sorting_network
 
 from fastnoise.tables import LARGEST_EPSILON, REACH, Law, append_table, exp_above, restarting
 
@@ -229,17 +230,3 @@ def digit_sums(base: int, terms: int) -> list[int]:
     for _ in range(terms):
         counts = list(accumulate(counts))
     return counts
-
-
-def sorting_network(size: int) -> Iterator[tuple[int, int]]:
-    """Batcher's odd-even merge exchange, for any number of elements (Knuth 5.2.2 M)."""
-    top = 1 << max(0, (size - 1).bit_length() - 1)
-    p = top
-    while p > 0:
-        q, r, d = top, 0, p
-        while True:
-            yield from ((i, i + d) for i in range(size - d) if i & p == r)
-            if q == p:
-                break
-            d, q, r = q - p, q // 2, p
-        p //= 2

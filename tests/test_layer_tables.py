@@ -6,6 +6,7 @@ from math import comb, prod
 
 import pytest
 from fastnoise_kernels import layout
+from fastnoise_kernels.sorting import sorting_network
 
 from fastnoise import layer_tables
 from fastnoise.exact import DrawnLayers, exp_bounds, ideal_layers
@@ -15,7 +16,6 @@ from fastnoise.layer_tables import (
     digit_sums,
     eulerian,
     layer_law,
-    sorting_network,
 )
 from fastnoise.vector_release import l1_points
 

@@ -21,6 +21,7 @@ from fastnoise_kernels.layers import (
     coordinate_size,
     draw_layer,
     own_words,
+    place_lanes,
     places,
     put_place_sizes,
     tile_layers,
@@ -74,7 +75,8 @@ def box_column(typing, words, at, layers, sizes, sizes_at, columns, to):
             return context.make_array(signature.args[i])(context, builder, arguments[i]).data
 
         layers = lanes.load_floats(builder, data(2), 0)
-        place, needed = places(builder, data(0), arguments[1], layers, data(3), arguments[4])
+        sizes = place_lanes(builder, layers, data(3), arguments[4])
+        place, needed = places(builder, data(0), arguments[1], *sizes)
         lanes.store(place, data(5), arguments[6])
         return needed.bits()
 

@@ -7,14 +7,12 @@ Integers and signs are drawn together: the upper half of twice N + d places is n
 """
 
 import numpy as np
-from llvmlite import ir
-from numba import carray, types
-from numba.extending import intrinsic
+from numba import carray
 
-from fastnoise_kernels import lanes
 from fastnoise_kernels.chacha import AHEAD
 from fastnoise_kernels.filler import vector_filler
 from fastnoise_kernels.jit import inner
+from fastnoise_kernels.l1_lanes import FEW, ball_column, few_columns, gap_column, sort_columns
 from fastnoise_kernels.layers import (
     EXTRA_WORDS,
     MOST_NOISE,
@@ -25,7 +23,6 @@ from fastnoise_kernels.layers import (
     coordinate_size,
     draw_layer,
     own_words,
-    places,
     put_place_sizes,
     tile_layers,
 )
@@ -86,67 +83,6 @@ def redraw_ball(key, row, law, noise):
         extra *= 2
 
 
-@intrinsic
-def ball_column(typing, words, at, layers, most, sizes, drawn, to, signs, i, fewest):
-    """A number below N + d and a sign, for sixteen rows; a mask of those that need care."""
-
-    def codegen(context, builder, signature, arguments):
-        def data(i):
-            return context.make_array(signature.args[i])(context, builder, arguments[i]).data
-
-        layers = lanes.load_floats(builder, data(2), 0)
-        most = layers.times_plus(*lanes.unpacked(builder, arguments[3], 2))
-        first = ir.Constant(lanes.I64, 0)
-        place, needed = places(builder, data(0), arguments[1], layers, data(4), first)
-        positive = place < 0.0
-        lanes.store((place + most).chosen(positive, place), data(5), arguments[6])
-        where = lanes.pointer(builder, data(7), arguments[8], lanes.I32)
-        builder.store((~positive).bits(), where)
-        return (needed | (most < arguments[9])).bits()
-
-    integer = types.int64
-    arguments = words, integer, layers, most, sizes, drawn, integer, signs, integer, types.float64
-    return types.uint32(*arguments), codegen
-
-
-@intrinsic
-def sort_columns(typing, columns, front, back):
-    """The smaller of two columns to the front, for sixteen rows."""
-
-    def codegen(context, builder, signature, arguments):
-        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
-        x, y = (lanes.load_floats(builder, data, at) for at in arguments[1:])
-        smaller = x < y
-        lanes.store(x.chosen(smaller, y), data, arguments[1])
-        lanes.store(y.chosen(smaller, x), data, arguments[2])
-        return context.get_dummy_value()
-
-    return types.void(columns, types.int64, types.int64), codegen
-
-
-@intrinsic
-def gap_column(typing, drawn, at, signs, i, columns, to):
-    """From a column to the next, with signs; a mask of rows to be drawn again."""
-
-    def codegen(context, builder, signature, arguments):
-        def data(i):
-            return context.make_array(signature.args[i])(context, builder, arguments[i]).data
-
-        following = builder.add(arguments[1], ir.Constant(lanes.I64, lanes.LANES))
-        before, after = (
-            lanes.load_floats(builder, data(0), place) for place in (arguments[1], following)
-        )
-        where = lanes.pointer(builder, data(2), arguments[3], lanes.I32)
-        negative = lanes.mask_of(builder, builder.load(where))
-        size = after - before - 1.0
-        lanes.store((0.0 - size).chosen(negative, size), data(4), arguments[5])
-        ones = lanes.Floats(builder, ir.Constant(lanes.FLOAT_LANES, [1.0] * lanes.LANES))
-        return (size < ones.chosen(negative, 0.0)).bits()  # two alike, or a zero with a minus sign
-
-    integer = types.int64
-    return types.uint32(drawn, integer, signs, integer, columns, integer), codegen
-
-
 @inner
 def ball_columns(law, words, start, layers, most, sizes, drawn, signs, columns):
     """The noise of a group of rows on their layers; a mask of those that need care.
@@ -155,6 +91,8 @@ def ball_columns(law, words, start, layers, most, sizes, drawn, signs, columns):
     """
     dim, careful = np.int64(law[DIM]), np.uint32(0)
     fewest = np.float64(LEAST_PER_SQUARE * dim * dim)
+    if dim <= FEW:
+        return few_columns(dim, words, start, layers, most, sizes, columns, fewest)
     for i in range(dim):
         careful |= ball_column(
             words, start + 32 * i, layers, most, sizes, drawn, 16 * (i + 1), signs, i, fewest

@@ -129,7 +129,18 @@ def tile_layers(law, words, groups, rest):
     return layers, careful, rest[24 * groups :]
 
 
-def places(builder, words, at, layers, sizes, sizes_at):
+def place_lanes(builder, layers, sizes, sizes_at):
+    """What `put_place_sizes` put, for sixteen rows on their layers."""
+
+    def by_layer(i):
+        both = (builder.add(sizes_at, ir.Constant(lanes.I64, i + j)) for j in range(2))
+        line = (builder.load(lanes.pointer(builder, sizes, at, lanes.DOUBLE)) for at in both)
+        return layers.times_plus(*(lanes.floats(builder, value) for value in line))
+
+    return [by_layer(i) for i in (0, 2, 4)]
+
+
+def places(builder, words, at, width, shift, most):
     """`bounded` for sixteen rows less half - odd, in floats; and a mask of those that need care.
 
     In units of half * 2**-53, a float is off by 2 for the bits of a word that it lacks, by 1 for
@@ -138,13 +149,6 @@ def places(builder, words, at, layers, sizes, sizes_at):
     the word not biased, since those are above an integer by width * 2**-64 at most. From a half of
     2**49 on, nothing is sure.
     """
-
-    def by_layer(i):
-        both = (builder.add(sizes_at, ir.Constant(lanes.I64, i + j)) for j in range(2))
-        line = (builder.load(lanes.pointer(builder, sizes, at, lanes.DOUBLE)) for at in both)
-        return layers.times_plus(*(lanes.floats(builder, value) for value in line))
-
-    width, shift, most = (by_layer(i) for i in (0, 2, 4))
     least = unit(lanes.load_word(builder, words, at)).times_plus(width, shift)
     place = least.floor()
     return place, ~(least - place < most)
