@@ -10,7 +10,7 @@ with as many bits as it takes (`l2_reader.L2Reader`, the definition).
 import numpy as np
 from numba import carray
 
-from fastnoise_kernels.chacha import AHEAD, BATCH, extra_blocks, refining_words
+from fastnoise_kernels.chacha import AHEAD, BATCH, extra_blocks, refining_words, sixteen_blocks
 from fastnoise_kernels.filler import vector_filler
 from fastnoise_kernels.jit import inner
 from fastnoise_kernels.l2_lanes import (
@@ -28,6 +28,7 @@ from fastnoise_kernels.l2_lanes import (
 from fastnoise_kernels.l2_places import law_float, look_at_coins, place_of
 from fastnoise_kernels.layout import (
     DIM,
+    EXTRA_NONCE,
     FINE_BITS,
     PLANE,
     RADIUS_WORDS,
@@ -40,7 +41,7 @@ from fastnoise_kernels.layout import (
     l2_words,
     words_before,
 )
-from fastnoise_kernels.vectors import marked_row, put_in_order, scratch_size, tile_words
+from fastnoise_kernels.vectors import marked_row, put_in_order, row_at, scratch_size, tile_words
 
 MOST_NOISE = 2.0**52  # what is larger is left to the Python layer
 NEXT = np.uint64(UNIFORM_BITS)  # the leading bits of a refining word take the place of spare ones
@@ -59,22 +60,6 @@ def radius_sizes(law):
     steps = np.float64(np.uint64(1) << law[FINE_BITS])
     scale = law_float(law, SCALE) / steps
     return scale, max(scale, LEAST_CELLS), MOST_NOISE / steps
-
-
-@inner
-def draw_again(key, row, chi_of, sizes, lane, radii):
-    """The radius of a row whose first chi did not fit; which draw it is, 1 being the next."""
-    words, some = np.empty(BATCH, np.uint32), np.empty(48)
-    start = 0
-    while True:
-        extra_blocks(key, row, start, words)
-        misfits = sixteen_radii(words, 0, chi_of, sizes, some)
-        for i in range(16):
-            if misfits >> np.uint32(i) & np.uint32(1) == 0:
-                for part in range(0, 48, 16):
-                    radii[part + lane] = some[part + i]
-                return start + i + 1
-        start += 16
 
 
 @inner
@@ -176,25 +161,67 @@ def look_again(key, row, words, start, lane, draw, pair, dim, cell, sizes, chi_o
 
 
 @inner
+def draw_again(key, first, ids, lead, waiting, chi_of, sizes, radii, draws):
+    """The radii of rows whose own did not fit, from extra draws: those of sixteen rows at a time.
+
+    One by one, with sixteen draws each, they took a sixth of the time in four dimensions.
+    """
+    counters, nonces = np.zeros(16, np.uint64), np.zeros(16, np.uint64)
+    words, some = np.empty(BATCH, np.uint32), np.empty(48)
+    while len(waiting) > 0:
+        left = 0
+        for start in range(0, len(waiting), 16):
+            places = waiting[start : start + 16]
+            for lane in range(len(places)):
+                counters[lane] = np.uint64(row_at(places[lane], first, ids, lead))
+                nonces[lane] = np.uint64(EXTRA_NONCE + draws[places[lane]])
+            sixteen_blocks(key, counters, nonces, words, 0)
+            misfits = sixteen_radii(words, 0, chi_of, sizes, some)
+            for lane in range(len(places)):
+                at = places[lane]
+                draws[at] += 1
+                if misfits >> np.uint32(lane) & np.uint32(1):
+                    waiting[left] = at
+                    left += 1
+                else:
+                    for part in range(0, 48, 16):
+                        radii[48 * (at // 16) + part + at % 16] = some[part + lane]
+        waiting = waiting[:left]
+
+
+@inner
+def tile_radii(key, law, first, ids, lead, n, words, chi_of, sizes, radii):
+    """Put the radii of all groups, 48 numbers each; which draws they are, 0 being a row's own."""
+    groups = len(radii) // 48
+    waiting, draws, count = np.empty(16 * groups, np.int64), np.zeros(16 * groups, np.int64), 0
+    for group in range(groups):
+        start = 16 * np.int64(law[WIDTH]) * group
+        misfits = sixteen_radii(words, start, chi_of, sizes, radii[48 * group :])
+        for at in range(16 * group, 16 * group + 16 if misfits else 0):
+            if marked_row(misfits, at, first, ids, lead, n) >= 0:
+                waiting[count] = at
+                count += 1
+    draw_again(key, first, ids, lead, waiting[:count], chi_of, sizes, radii, draws)
+    return draws
+
+
+@inner
 def normal_groups(key, law, first, ids, lead, n, words, cell, sizes, rest, noise):
     """What fills all groups in four dimensions or more; whether doubts are left."""
     dim, width = np.int64(law[DIM]), np.int64(law[WIDTH])
     chi_of = chi_sizes(law_float(law, SHAPE), law_float(law, SHAPE + 1))
     pairs = (dim + 1) // 2
-    radii, columns, doubts = rest[:48], rest[48:], np.empty(pairs, np.uint32)
-    draws, left = np.empty(16, np.int64), False
-    for group in range((lead + n + 15) // 16):
-        start, draws[:] = 16 * width * group, 0
-        misfits = sixteen_radii(words, start, chi_of, sizes, radii)
-        for at in range(16 * group, 16 * group + 16 if misfits else 0):
-            row = marked_row(misfits, at, first, ids, lead, n)
-            if row >= 0:
-                draws[at % 16] = draw_again(key, row, chi_of, sizes, at % 16, radii)
+    groups = (lead + n + 15) // 16
+    radii, columns, doubts = rest[: 48 * groups], rest[48 * groups :], np.empty(pairs, np.uint32)
+    draws = tile_radii(key, law, first, ids, lead, n, words, chi_of, sizes, radii)
+    left = False
+    for group in range(groups):
+        start, own = 16 * width * group, radii[48 * group :]
         pairs_at, wide_at = start + 32 * RADIUS_WORDS, start + 32 * (RADIUS_WORDS + 2 * pairs)
         if cell[2] > SPARE:
-            some = fill_wide_pairs(words, pairs_at, wide_at, cell, radii, columns, pairs, doubts)
+            some = fill_wide_pairs(words, pairs_at, wide_at, cell, own, columns, pairs, doubts)
         else:
-            some = fill_pairs(words, pairs_at, wide_at, cell, radii, columns, pairs, doubts)
+            some = fill_pairs(words, pairs_at, wide_at, cell, own, columns, pairs, doubts)
         for pair in range(0, dim if some else 0, 2):
             unsure = rows_in(doubts[pair // 2])
             for at in range(16 * group, 16 * group + 16 if unsure else 0):
@@ -206,7 +233,7 @@ def normal_groups(key, law, first, ids, lead, n, words, cell, sizes, rest, noise
                         words,
                         start,
                         lane,
-                        draws[lane],
+                        draws[at],
                         pair,
                         dim,
                         cell,

@@ -20,8 +20,8 @@ PATTERN = 512  # the grids of coordinates are repeated at least this long, for l
 
 @inner
 def scratch_size(rows, width, dim):
-    """In 64-bit words: for words, five columns of sixteen rows a coordinate, two numbers a row."""
-    return words_room(rows, width) // 2 + 80 * (dim + 1) + 2 * (rows + 32)
+    """In 64-bit words: for words, five columns of sixteen rows a coordinate, and three a row."""
+    return words_room(rows, width) // 2 + 80 * (dim + 1) + 3 * (rows + 32)
 
 
 @inner
@@ -43,6 +43,11 @@ def marked_row(marks, at, first, ids, lead, n):
     """The row at place `at`, if the mask of its group marks it and it is asked for; else -1."""
     if marks >> np.uint32(at % 16) & np.uint32(1) == 0 or not lead <= at < lead + n:
         return np.int64(-1)
+    return row_at(at, first, ids, lead)
+
+
+@inner
+def row_at(at, first, ids, lead):
     return ids[at] if first < 0 else first - lead + at
 
 
