@@ -79,6 +79,7 @@ def _blocks_function(module: ir.Module, batches: int, block_by_block: bool) -> i
     function = ir.Function(module, kind, name)
     function.linkage = "linkonce_odr"
     function.attributes.add("noinline")
+    set.add(function.attributes, '"tune-cpu"="generic"')
     builder = ir.IRBuilder(function.append_basic_block("entry"))
     key, counters, nonces, words = function.args
 
