@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from functools import cache, partial
+from itertools import count
 from math import ceil, isnan
 
 import numpy as np
@@ -9,7 +10,8 @@ import pytest
 from conftest import KEY
 from fastnoise_kernels import layers, layout
 from fastnoise_kernels.box_staircase import box_columns, draw_box, redraw_box
-from fastnoise_kernels.l1_staircase import ball_column, draw_ball, redraw_ball
+from fastnoise_kernels.l1_lanes import FEW, ball_column
+from fastnoise_kernels.l1_staircase import draw_ball, redraw_ball
 from fastnoise_kernels.staircase import OUT_OF_WORDS
 from numba import njit
 from test_reader import FILL, coin_for
@@ -78,30 +80,35 @@ def test_vector_kernel__is_seen_to_differ_between_laws(kind):
 @pytest.mark.parametrize("kind", KINDS[:2])
 @pytest.mark.parametrize(
     ("dim", "epsilon"),
-    [(2, 1.0), (2, 2.0), (2, 5.0), (2, 50.0), (3, 1e-6), (5, 0.01), (16, 1.0), (64, 20.0)],
+    [(2, 2.0), (2, 5.0), (2, 50.0), (3, 1e-6), (5, 0.01), (16, 1.0), (64, 20.0)]
+    + [(dim, 1.0) for dim in range(2, FEW + 2)],
 )
 def test_vector_path_is_careful_path(kind, dim, epsilon):
     """The sixteen-lane loop against the definition, on enough rows to meet rare cases."""
     release = release_of(kind, dim, epsilon)
-    count = 6_000 // dim
-    key, one_by_one = np.frombuffer(KEY, "<u4"), np.empty((count, dim))
+    rows = 6_000 // dim
+    key, one_by_one = np.frombuffer(KEY, "<u4"), np.empty((rows, dim))
     redraw = redraw_box if kind == "box_staircase" else redraw_ball
     for row, noise in enumerate(one_by_one):
         redraw(key, row, release.law, noise)
-    np.testing.assert_array_equal(vector_noise(release, KEY, Rows(0), count), one_by_one)
+    np.testing.assert_array_equal(vector_noise(release, KEY, Rows(0), rows), one_by_one)
 
 
 @pytest.mark.parametrize("dim", [4, 5, 8])
 def test_l2_radius__that_does_not_fit_is_drawn_again(dim):
-    """About one row in fifty: those rows alone."""
+    """About one row in fifty: those rows alone, more than sixteen of them, one drawn thrice."""
     release = release_of("l2_laplace", dim, 1.0)
     plain = READERS["l2_laplace"](release.law)
-    unlucky = [row for row in range(900) if draws_of_radius(plain, row) > 1][:8]
-    assert len(unlucky) >= 2
+    unlucky = [row for row in range(3000) if draws_of_radius(plain, row) > 1][:20]
+    unlucky.append(next(row for row in count() if draws_of_radius(plain, row) > 2))
+    assert len(unlucky) > 17
     ids = np.array(unlucky, np.int64)
     ids.flags.writeable = False
     expected = [plain.noise(KEY, row) for row in unlucky]
     assert vector_noise(release, KEY, Rows(-1, ids), len(ids)).tolist() == expected
+    first, rows = unlucky[-1] - 7, 9
+    expected = [plain.noise(KEY, first + i) for i in range(rows)]
+    assert vector_noise(release, KEY, Rows(first), rows).tolist() == expected
 
 
 def draws_of_radius(plain, row: int) -> int:
