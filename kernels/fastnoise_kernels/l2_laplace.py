@@ -201,7 +201,8 @@ def tile_radii(key, law, first, ids, lead, n, words, chi_of, sizes, radii):
             if marked_row(misfits, at, first, ids, lead, n) >= 0:
                 waiting[count] = at
                 count += 1
-    draw_again(key, first, ids, lead, waiting[:count], chi_of, sizes, radii, draws)
+    if count > 0:
+        draw_again(key, first, ids, lead, waiting[:count], chi_of, sizes, radii, draws)
     return draws
 
 
