@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from conftest import KEY
 from fastnoise_kernels import layout, staircase
+from fastnoise_kernels.chacha import AHEAD
 from test_tables import LAWS
 
 from fastnoise import reader
@@ -78,10 +79,11 @@ def test_every_level__is_drawn_in_lanes_as_one_by_one(most):
     places = [0, 1, 2**31 - 1, 2**31, 2**31 + 1, 2**32 - 2, 2**32 - 1, *FILL[:9]]
     words = np.array([place % 2**32 for place in places] + [1] * 16, np.uint32)
     cells, largest = staircase.table_cells(law, layout.HEAD_CELLS), 0
+    nothing_ahead = np.zeros(AHEAD, np.int64)
     for entry in range(levels + 1):
         cells[: 1 << int(law[layout.HEAD_BITS])] = entry  # whatever the coin
         noise, careful = np.zeros(16, np.int64), np.zeros(1, np.uint32)
-        staircase.one_word_rows(law, words, noise, careful)
+        staircase.one_word_rows(law, words, noise, careful, nothing_ahead)
         for lane, place in enumerate(places):
             exact, _ = both_ways(law, [1 << 32 | place % 2**32, *FILL])
             if careful[0] >> lane & 1 == 0:
