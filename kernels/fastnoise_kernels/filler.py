@@ -80,7 +80,7 @@ def look_ahead(ahead, x, out, at, values, words):
     ahead[1] = out.ctypes.data + at * out.itemsize
     lines, batches = values * x.itemsize // LINE + 1, words // BATCH + 1
     ahead[2] = (lines + batches - 1) // batches
-    ahead[3] = 16 * x.itemsize // LINE
+    ahead[3] = 16 * x.itemsize // LINE  # lines of a group of rows
 
 
 @inner
