@@ -20,6 +20,7 @@ import pytest
 from test_perturb_files import PLAN, Job, people
 
 from fastnoise.cli import main
+from fastnoise.etl import place
 
 
 @pytest.fixture
@@ -268,11 +269,27 @@ def test_folder__that_is_read_only(job, tmp_path):
     target = tmp_path / "locked"
     target.mkdir()
     target.chmod(0o500)
-    place = target if os.geteuid() else "/proc"
-    done = run(job.source, f"{place}/out.parquet", "--plan", job.plan)
+    folder = target if os.geteuid() else "/proc"
+    done = run(job.source, f"{folder}/out.parquet", "--plan", job.plan)
     assert done.returncode == 1
     assert done.stderr.count("\n") == 1
     assert pq.read_table(job.source).equals(people(200))
+
+
+def test_interrupt__right_after_a_place_is_made(tmp_path, monkeypatch):
+    """Before it is known that no other run writes there."""
+    locked, interrupted = place._locked, []
+
+    def interrupted_once(*arguments):
+        if not interrupted:
+            interrupted.append(True)
+            raise KeyboardInterrupt
+        return locked(*arguments)
+
+    monkeypatch.setattr(place, "_locked", interrupted_once)
+    with pytest.raises(KeyboardInterrupt), place.claimed(tmp_path / "partial", folder=False):
+        pass
+    assert names(tmp_path) == []
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -8,6 +8,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+try:
+    import fcntl
+except ImportError:  # on Windows, where nothing is locked
+    fcntl = None  # type: ignore[assignment]
+
 
 def partial_of(target: Path) -> Path:
     """What a killed run may leave, and the next one removes."""
@@ -23,32 +28,29 @@ def claimed(partial: Path, folder: bool) -> Iterator[None]:
         remove(partial)
     descriptor = os.open(partial, os.O_RDONLY if folder else os.O_RDWR | os.O_CREAT, 0o666)
     try:
-        _lock(descriptor, partial)
+        if not _locked(descriptor, partial):
+            raise FileExistsError(f"{partial} is being written by another run")
         if folder:
             for path in partial.iterdir():
                 remove(path)
-        try:
-            yield
-        except BaseException:
+        yield
+    except BaseException:
+        if _locked(descriptor, partial):  # not where another run writes; interrupts may come early
             remove(partial)
-            raise
+        raise
     finally:
         os.close(descriptor)
 
 
-def _lock(descriptor: int, partial: Path) -> None:
-    """Refuse a second run to the same target; a killed run holds no lock."""
-    try:
-        import fcntl
-    except ImportError:  # not on Windows
-        return
+def _locked(descriptor: int, partial: Path) -> bool:
+    """Whether this run has the place to itself; a killed run holds no lock."""
+    if fcntl is None:
+        return True
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        same = os.path.samestat(os.fstat(descriptor), os.stat(partial))
+        return os.path.samestat(os.fstat(descriptor), os.stat(partial))
     except (BlockingIOError, FileNotFoundError):
-        same = False
-    if not same:
-        raise FileExistsError(f"{partial} is being written by another run")
+        return False
 
 
 def sync(path: Path) -> None:
