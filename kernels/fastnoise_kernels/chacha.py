@@ -80,7 +80,7 @@ def _blocks_function(module: ir.Module, batches: int, block_by_block: bool) -> i
     function.linkage = "linkonce_odr"
     function.attributes.add("noinline")
     # In the order that LLVM chooses for Zen 4, all rotations come together, and half of the units
-    # have nothing to do: 1.28 -> 1.22 ns for 8 bytes. (As in `memory.wide_vectors`: a value.)
+    # have nothing to do: 1.28 -> 1.22 ns for 8 bytes. Set as `memory.wide_vectors` sets its own.
     set.add(function.attributes, '"tune-cpu"="generic"')
     builder = ir.IRBuilder(function.append_basic_block("entry"))
     key, counters, nonces, words = function.args

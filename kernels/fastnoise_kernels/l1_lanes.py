@@ -15,6 +15,13 @@ from fastnoise_kernels.sorting import sorting_network
 FEW = 8  # dimensions in which registers hold all numbers of sixteen rows
 
 
+def layer_lanes(builder, layers, most, sizes):
+    """N + d of sixteen rows on their layers, and what `places` is told."""
+    layers = lanes.load_floats(builder, layers, 0)
+    most = layers.times_plus(*lanes.unpacked(builder, most, 2))
+    return most, place_lanes(builder, layers, sizes, ir.Constant(lanes.I64, 0))
+
+
 def number_lanes(builder, words, at, most, sizes):
     """Numbers below N + d, a mask of negative ones, and one of rows that need care."""
     place, needed = places(builder, words, at, *sizes)
@@ -54,10 +61,9 @@ def few_columns(typing, dim, words, at, layers, most, sizes, columns, fewest):
         def data(i):
             return context.make_array(signature.args[i])(context, builder, arguments[i]).data
 
-        layers = lanes.load_floats(builder, data(3), 0)
-        most = layers.times_plus(*lanes.unpacked(builder, arguments[4], 2))
-        sizes = place_lanes(builder, layers, data(5), ir.Constant(lanes.I64, 0))
-        careful = cgutils.alloca_once_value(builder, ir.Constant(lanes.I32, 0xFFFF))
+        most, sizes = layer_lanes(builder, data(3), arguments[4], data(5))
+        all_rows = ir.Constant(lanes.I32, 0xFFFF)
+        careful = cgutils.alloca_once_value(builder, all_rows)
         for few in range(2, FEW + 1):  # one dimension is a matter of `staircase`
             is_dim = builder.icmp_signed("==", arguments[0], ir.Constant(lanes.I64, few))
             with builder.if_then(is_dim):
@@ -80,9 +86,7 @@ def ball_column(typing, words, at, layers, most, sizes, drawn, to, signs, i, few
         def data(i):
             return context.make_array(signature.args[i])(context, builder, arguments[i]).data
 
-        layers = lanes.load_floats(builder, data(2), 0)
-        most = layers.times_plus(*lanes.unpacked(builder, arguments[3], 2))
-        sizes = place_lanes(builder, layers, data(4), ir.Constant(lanes.I64, 0))
+        most, sizes = layer_lanes(builder, data(2), arguments[3], data(4))
         number, negative, needed = number_lanes(builder, data(0), arguments[1], most, sizes)
         lanes.store(number, data(5), arguments[6])
         builder.store(negative.bits(), lanes.pointer(builder, data(7), arguments[8], lanes.I32))
