@@ -86,7 +86,7 @@ def _perturb_parts(
     missing: str,
 ) -> None:
     """The parts of one column, whose rows follow each other, after all arguments are checked."""
-    limits = _limits(clip, parts[0], release)
+    limits = _limits(clip, parts[0], release, missing == "keep")
     count = sum(_rows_in(part, mechanism) for part in parts)
     chosen = requested_rows(rows, count, stream)
     _refuse_bad_values(parts, missing)
@@ -111,7 +111,7 @@ def sample(mechanism: Mechanism, size: Any, dtype: Any, out: Any, stream: Stream
     else:
         result = _checked_out(out, np.shape(out) if size is None else wanted_shape, kind)
         _check_rows(result.shape, mechanism, "out")
-    limits = _limits(None, result, release)
+    limits = _limits(None, result, release, missing=False)
     _run(mechanism, release, mechanism.grid, None, [result], stream, None, limits)
     if out is not None:
         return out
@@ -155,14 +155,14 @@ def _check_rows(found: tuple[int, ...], mechanism: Mechanism, name: str = "x") -
         raise ValueError(f"{name} must hold {allowed}, not shape {found}")
 
 
-def _limits(clip: Any, data: Array, release: Release) -> Limits:
+def _limits(clip: Any, data: Array, release: Release, missing: bool) -> Limits:
     if release.integers:
         extent = np.iinfo(data.dtype)
         low, high = integer_bounds("clip", clip, int(extent.min), int(extent.max))
         return Limits(low, high, int(extent.min), int(extent.max))
     bound = EXACT_FLOAT if data.dtype.kind in "iu" else inf
     low_float, high_float = (float(min(max(b, -bound), bound)) for b in bounds("clip", clip))
-    return Limits(low_float, high_float)
+    return Limits(low_float, high_float, missing=missing)
 
 
 def _working_dtype(kind: np.dtype[Any]) -> np.dtype[Any]:

@@ -27,12 +27,18 @@ Array = npt.NDArray[Any]
 
 
 class Limits(NamedTuple):
-    """What data is clipped to, and what the sum may be: the limits of an integer dtype."""
+    """What data is clipped to; what the sum may be: the limits of an integer dtype; NaN or not."""
 
     low: float = -inf
     high: float = inf
     least: float = -inf
     most: float = inf
+    missing: bool = True
+
+    @property
+    def bare(self) -> bool:
+        """Whether floats are neither clipped nor missing: the caller's word, whatever the data."""
+        return self.low == -inf and self.high == inf and not self.missing
 
 
 CHUNK = 1 << 18  # rows at a time where they pass through a buffer
@@ -61,14 +67,15 @@ def perturb_chunk(
         return
     loop = _kernels().perturb_floats
     before: tuple[Any, ...] = ()
-    rest: tuple[Any, ...] = limits.low, limits.high, release.grid, release.whole
+    clip = limits.low, limits.high, limits.bare
+    rest: tuple[Any, ...] = *clip, release.grid, release.whole
     marks = np.zeros(0, np.uint8)
     if release.grids is not None:
         loop, before = _vector_kernels().perturb_vectors, (skip,)
         marks = np.zeros(count // _marked_rows(release) + 1, np.uint8)
-        rest = limits.low, limits.high, release.grids, release.whole / release.grid, marks
+        rest = *clip, release.grids, release.whole / release.grid, marks
     elif release.integers:
-        loop, rest = _integer_kernels().perturb_integers, tuple(map(target.dtype.type, limits))
+        loop, rest = _integer_kernels().perturb_integers, tuple(map(target.dtype.type, limits[:4]))
     words, filler = np.frombuffer(key, "<u4"), _filler(release.filler)
     law, source = release.law, read_only(source)
     arguments = filler, words, law, rows.first, rows.ids, *before, source, target, *rest

@@ -19,17 +19,21 @@ SCRATCH = 4 * TILE
 
 
 @inner
-def snap(value, low, high, grid, inverse, whole):
-    """Clip, then round half up to the grid, exactly; `whole` and beyond, floats lie on it.
+def snap(value, grid, inverse, whole):
+    """Round half up to the grid, exactly; `whole` and beyond, floats lie on it.
 
     floor(t + 0.5) would round 0.49999999999999994 up; t - floor(t) loses nothing where it matters.
     """
-    value = low if value < low else value
-    value = high if value > high else value
     steps = value * inverse
     floor = np.floor(steps)  # math.floor would be an integer here, undefined for large steps
     floor += 1.0 if steps - floor >= 0.5 else 0.0
     return floor * grid if abs(value) < whole else value
+
+
+@inner
+def clipped(value, low, high):
+    value = low if value < low else value
+    return high if value > high else value
 
 
 @inner
@@ -101,13 +105,21 @@ def set_aside(x, at, n, out, room):
 
 
 @inner
-def add_tile(noise, x, out, low, high, grid, whole):
-    """out = x + noise * grid, released, for noise that floats hold exactly."""
+def add_tile(noise, x, out, low, high, bare, grid, whole):
+    """out = x + noise * grid, released, for noise that floats hold exactly.
+
+    bare: nothing is clipped, and no value is NaN: 0.33 -> 0.20 ns a value.
+    """
     wide_vectors()
     inverse = 1.0 / grid
-    for i in range(len(x)):
-        point = snap(np.float64(x[i]), low, high, grid, inverse, whole)
-        out[i] = canonical(point + np.float64(noise[i]) * grid)
+    if bare:
+        for i in range(len(x)):
+            point = snap(np.float64(x[i]), grid, inverse, whole)
+            out[i] = point + np.float64(noise[i]) * grid
+    else:
+        for i in range(len(x)):
+            point = snap(clipped(np.float64(x[i]), low, high), grid, inverse, whole)
+            out[i] = canonical(point + np.float64(noise[i]) * grid)
 
 
 @inner
@@ -120,13 +132,13 @@ def add_wide_tile(noise, x, out, low, high, grid, whole):
             deep += 1
             out[i] = x[i]
         else:
-            point = snap(np.float64(x[i]), low, high, grid, inverse, whole)
+            point = snap(clipped(np.float64(x[i]), low, high), grid, inverse, whole)
             out[i] = canonical(add_exactly(point, noise[i], grid))
     return deep
 
 
 @kernel
-def perturb_floats(start, stop, filler, key, law, first, ids, x, out, low, high, grid, whole):
+def perturb_floats(start, stop, filler, key, law, first, ids, x, out, low, high, bare, grid, whole):
     """out = x + noise for rows start .. stop; counts the rows left for the Python layer (DEEP)."""
     aside = np.empty(TILE, x.dtype)
     ahead, scratch, noise = tile_rooms()
@@ -137,7 +149,7 @@ def perturb_floats(start, stop, filler, key, law, first, ids, x, out, low, high,
         n, lead = fill_tile(filler, key, law, first, ids, at, stop, ahead, scratch, noise)
         some, put = set_aside(x, at, n, out, aside), out[at : at + n]
         if lead >= 0:
-            add_tile(noise[lead:], some, put, low, high, grid, whole)
+            add_tile(noise[lead:], some, put, low, high, bare, grid, whole)
         else:
             deep += add_wide_tile(noise[~lead:], some, put, low, high, grid, whole)
         at += n

@@ -12,7 +12,7 @@ from fastnoise_kernels.filler import call_filler, look_ahead
 from fastnoise_kernels.jit import inner, kernel
 from fastnoise_kernels.layout import DIM, WIDTH
 from fastnoise_kernels.memory import eight_rows, element, put, wide_vectors
-from fastnoise_kernels.release import add_tile, canonical, set_aside, snap
+from fastnoise_kernels.release import add_tile, canonical, clipped, set_aside, snap
 
 TILE_VALUES = 4096  # words, noise and data of a tile stay in the second-level cache
 PATTERN = 512  # the grids of coordinates are repeated at least this long, for long loops
@@ -102,8 +102,8 @@ def add_values(noise, begin, end, x, out, low, high, grids, inverses, whole):
         size = min(len(grids) - phase, end - at)
         for i in range(size):
             grid, inverse = element(grids, phase + i), element(inverses, phase + i)
-            value = np.float64(element(x, done + i))
-            point = snap(value, low, high, grid, inverse, grid * whole)
+            value = clipped(np.float64(element(x, done + i)), low, high)
+            point = snap(value, grid, inverse, grid * whole)
             total = canonical(point + element(noise, at + i) * grid)
             put(out, done + i, out.dtype.type(total))
         at += size
@@ -119,8 +119,8 @@ def add_decided_values(noise, begin, end, x, out, base, low, high, grids, whole)
             out[base + i] = x[base + i]
             undecided += 1
         else:
-            value = np.float64(x[base + i])
-            point = snap(value, low, high, grid, 1.0 / grid, grid * whole)
+            value = clipped(np.float64(x[base + i]), low, high)
+            point = snap(value, grid, 1.0 / grid, grid * whole)
             out[base + i] = canonical(point + noise[i] * grid)
     return undecided
 
@@ -135,7 +135,7 @@ def mark(marks, at, n, dim):
 
 @kernel
 def perturb_vectors(
-    start, stop, filler, key, law, first, ids, skip, x, out, low, high, grids, whole, marks
+    start, stop, filler, key, law, first, ids, skip, x, out, low, high, bare, grids, whole, marks
 ):
     """out = x + noise for rows start .. stop; counts the values left for the Python layer.
 
@@ -169,7 +169,7 @@ def perturb_vectors(
             some = set_aside(x, base + begin, end - begin, out, aside)
             target = out[base + begin : base + end]
             if same:
-                add_tile(noise[begin:end], some, target, low, high, grid, grid * whole)
+                add_tile(noise[begin:end], some, target, low, high, bare, grid, grid * whole)
             else:
                 add_values(noise, begin, end, some, target, low, high, repeated, inverses, whole)
         at += n
