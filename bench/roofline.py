@@ -25,8 +25,6 @@ def keystream_bytes(mechanism: Any) -> float:
     if hasattr(mechanism, "choose"):
         return 8.0 / CANDIDATES
     release = mechanism._release(mechanism.grid)
-    if release.grids is None:
-        return 8.0 * int(release.law[layout.WORDS])
     return 4.0 * int(release.law[layout.WIDTH]) / release.dim
 
 

@@ -57,7 +57,7 @@ class DrawnLaw:
         end = self.radius + self.levels * self.steps + self.last_places
         if entries != (self.whole, self.whole) or (self.ends and self.end != end):
             return False
-        whole = 1 << (32 if int(self.law[layout.WORDS]) == 1 else 64)
+        whole = 1 << (32 if int(self.law[layout.WIDTH]) == layout.SHORT else 64)
         rest_top, rest_side = int(self.law[layout.REST_TOP]), int(self.law[layout.REST_SIDE])
         if self.slopes.slopes:
             fits = self.steps == 1 << len(self.slopes.slopes)

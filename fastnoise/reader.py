@@ -147,7 +147,7 @@ class Reader:
 
     def __init__(self, law: Law) -> None:
         header = [int(word) for word in law[: layout.HEADER]]
-        self.own, self.beyond = header[layout.WORDS], header[layout.BEYOND]
+        self.width, self.beyond = header[layout.WIDTH], header[layout.BEYOND]
         self.steps, self.radius = header[layout.STEPS], header[layout.RADIUS]
         self.levels, self.digits = header[layout.HEAD_LEVELS], header[layout.DIGIT_LEVELS]
         self.last_places, self.end = header[layout.LAST_PLACES], header[layout.END]
@@ -157,13 +157,21 @@ class Reader:
 
     def noise(self, key: bytes, row: int) -> int:
         """The noise of one row, in grid steps, of any size."""
-        return self.draw(row_words(key, row, 2 * self.own))
+        return self.draw(row_words(key, row, self.width))
 
     def draw(self, words: Iterator[int]) -> int:
         """The noise that a row's words give."""
-        own = [next(words) for _ in range(self.own)]
-        level = self._level(own[0], words)
-        word, bits = (own[0] & MASK_32, 32) if self.own == 1 else (own[1], 64)
+        first = next(words)
+        head, low = first >> 32, first & MASK_32
+        if self.width == layout.SHORT:
+            word, bits = low, 32
+        elif self.width == layout.LONG:
+            word, bits = next(words), 64
+        else:
+            lent = low & ((1 << layout.LENT_BITS) - 1)
+            word, bits = next(words) << layout.LENT_BITS | lent, 32 + layout.LENT_BITS
+            low += (next(words) >> (64 - layout.LENT_BITS)) - lent
+        level = self._level(head, low, words)
         if level == 0:
             width = 2 * self.radius - 1
             return self._place(width, width, word, bits, words) - (self.radius - 1)
@@ -176,8 +184,8 @@ class Reader:
         distance = self.radius + (level - 1) * self.steps
         return distance + place if place < self.steps else -(distance + place - self.steps)
 
-    def _level(self, word: int, words: Iterator[int]) -> int:
-        level = self.head.pick(word >> 32, words)
+    def _level(self, coin: int, digit_coin: int, words: Iterator[int]) -> int:
+        level = self.head.pick(coin, words)
         if self.beyond == layout.ENDS:
             return level
         if self.beyond == layout.TAIL:
@@ -185,7 +193,7 @@ class Reader:
             return level + self._digit(next(words) >> 32, words) if beyond else level
         while level > self.levels:
             level = self.head.pick(next(words) >> 32, words)
-        return level and level + self.levels * self._digit(word & MASK_32, words)
+        return level and level + self.levels * self._digit(digit_coin, words)
 
     def _digit(self, coin: int, words: Iterator[int]) -> int:
         """How far down, beyond what the head says."""
@@ -203,11 +211,11 @@ class Reader:
         """Flat: unless it were a bias (Lemire 2019). Sloping: with the chance of the place."""
         if not self.slope_rest or width == 1:
             return coin >= (1 << bits) % width
-        if coin >= self.slope_rest:
+        if coin << 64 >= self.slope_rest << bits:
             return True
         dropped = 1 - self.slopes.chance(place % self.steps)
-        known = 64 - (width.bit_length() - 1)  # width is a power of two: so many bits are left
-        value = coin >> (64 - known)
+        known = bits - (width.bit_length() - 1)  # width is a power of two: so many bits are left
+        value = coin >> (bits - known)
         while True:
             value, known = value << 64 | next(words), known + 64
             if value >= dropped * (1 << known):

@@ -30,7 +30,9 @@ LONG_HEAD_ENTRIES = 1 << 12
 DIGIT_ENTRIES = 1 << 13
 TAIL_ENTRIES = 1 << 6
 SLOPING_HEAD_ENTRIES = 1 << 10
+SLOPING_DIGIT_ENTRIES = 1 << 6  # in registers: restarts have probability e**-7.8 to e**-15.7
 SLOPE_BITS = 12  # a sloping level falls by less than 2**-12: so rarely is a place not kept
+LEAST_COIN_BITS = 14  # that a place of a sloping row leaves: so rarely are they too few to keep it
 LARGEST_EPSILON = 2_700.0  # a larger epsilon is drawn as this: e**-2700 is no better than never
 
 
@@ -85,7 +87,8 @@ def _endless_law(fall: Fraction, steps: int, radius: int, bits: int) -> Law:
     laps = reach * epsilon < SHORT_REACH
     if laps:
         reach = (SLOPING_HEAD_ENTRIES if bits else LONG_HEAD_ENTRIES) - 2
-        count = min(ceil(REACH / (reach * epsilon)), DIGIT_ENTRIES - 1)
+        most = SLOPING_DIGIT_ENTRIES if bits else DIGIT_ENTRIES
+        count = min(ceil(REACH / (reach * epsilon)), most - 1)
     else:
         count = min(reach, TAIL_ENTRIES - 1)
     limbs = limbs_of(epsilon, reach + count if laps else reach)
@@ -261,6 +264,14 @@ def append_table(
         words += _limb_words(threshold, limbs)
 
 
+def _row_width(beyond: int, steps: int, radius: int, slope_bits: int) -> int:
+    if beyond == layout.TAIL and max(2 * steps, 2 * radius - 1) < 1 << 32:
+        return layout.SHORT
+    coin_bits = 32 + layout.LENT_BITS - (slope_bits + 1)
+    fits = beyond == layout.LAPS and slope_bits and coin_bits >= LEAST_COIN_BITS
+    return layout.SLOPING if fits else layout.LONG
+
+
 def assemble(
     head: list[int],
     digits: list[int],
@@ -274,9 +285,9 @@ def assemble(
     end: int = 0,
 ) -> Law:
     words = [0] * layout.HEADER
-    narrow = beyond == layout.TAIL and 2 * steps < 1 << 32 and 2 * radius - 1 < 1 << 32
-    whole = 1 << (32 if narrow else 64)
-    words[layout.WORDS] = 1 if narrow else 2
+    slope_bits = len(slopes.slopes) if slopes is not None else 0
+    words[layout.WIDTH] = width = _row_width(beyond, steps, radius, slope_bits)
+    whole = 1 << (32 if width == layout.SHORT else 64)
     words[layout.STEPS], words[layout.RADIUS] = steps, radius
     words[layout.LIMBS] = limbs
     words[layout.DEEPEST] = (layout.DEEP_STEPS - radius) // steps
@@ -289,10 +300,11 @@ def assemble(
     append_table(
         words, digits, limbs, layout.DIGIT_BITS, layout.DIGIT_CELLS, layout.DIGIT_THRESHOLDS
     )
-    if slopes is not None and slopes.slopes:
+    if slopes is not None and slope_bits:
         words[layout.REST_SIDE] = ceil((1 - slopes.last) * whole)
-        words[layout.SLOPE_BITS], words[layout.SLOPES] = len(slopes.slopes), len(words)
+        words[layout.SLOPE_BITS], words[layout.SLOPES] = slope_bits, len(words)
         words += slopes.words()
+    words += [0] * (layout.HEADER + (1 << layout.FEW_BITS) // 2 - len(words))
     law = np.array(words, np.uint64)
     law.flags.writeable = False
     return law

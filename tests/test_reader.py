@@ -14,6 +14,7 @@ from test_tables import LAWS
 from fastnoise import reader
 from fastnoise.engine import integer_noise
 from fastnoise.finite_tables import truncated_laplace_law, uniform_law
+from fastnoise.reader import MASK_32
 from fastnoise.release import Release
 from fastnoise.rows import Rows
 from fastnoise.tables import laplace_law, staircase_law
@@ -65,7 +66,7 @@ FILL = [0x0123456789ABCDEF * (i + 3) % 2**64 for i in range(64)]
 
 
 def law_of_size(most: int) -> np.ndarray:
-    """One-word rows whose head reaches that far, or a little less."""
+    """Short rows whose head reaches that far, or a little less."""
     levels = int(staircase_law(1.0, 1000, 5)[layout.HEAD_LEVELS])
     return staircase_law(1.0, (most - 5) // levels, 5)
 
@@ -83,7 +84,7 @@ def test_every_level__is_drawn_in_lanes_as_one_by_one(most):
     for entry in range(levels + 1):
         cells[: 1 << int(law[layout.HEAD_BITS])] = entry  # whatever the coin
         noise, careful = np.zeros(16, np.int64), np.zeros(1, np.uint32)
-        staircase.one_word_rows(law, words, noise, careful, nothing_ahead)
+        staircase.short_rows(law, words, noise, careful, nothing_ahead)
         for lane, place in enumerate(places):
             exact, _ = both_ways(law, [1 << 32 | place % 2**32, *FILL])
             if careful[0] >> lane & 1 == 0:
@@ -96,7 +97,7 @@ def test_every_level__is_drawn_in_lanes_as_one_by_one(most):
 def test_ties__at_every_word(parameters):
     """Coins that equal a threshold in their leading bits, then in 1, 2, .. all of its words."""
     law = staircase_law(*parameters)
-    table, own = reader.Table.head(law), int(law[layout.WORDS])
+    table, own = reader.Table.head(law), int(law[layout.WIDTH]) // 2
     for cell in range(0, 1 << table.bits, max(1, (1 << table.bits) // 40)):
         threshold = table.thresholds[cell]
         limbs = [threshold >> (64 * i) & (2**64 - 1) for i in reversed(range(table.limbs))]
@@ -122,6 +123,20 @@ def test_restarts__once_and_many_times(parameters):
         assert passed < abs(slow) < passed + 2 * levels * int(law[layout.STEPS] * 60)
 
 
+def own_words(law, coin: int, digit_coin: int, place: int) -> list[int]:
+    """Those of a row with a digit, whose place starts with the bits of a 64-bit word."""
+    if law[layout.WIDTH] == layout.LONG:
+        return [coin << 32 | digit_coin, place]
+    lent, own = place >> 22 & 1023, digit_coin & 1023
+    return [coin << 32 | digit_coin - own + lent, place >> 32, own << 54 | 12345]
+
+
+def coin_bits(law) -> int:
+    """How many bits of the coin of a place are in the row's own words."""
+    words = 64 if law[layout.WIDTH] == layout.LONG else 42
+    return words - 1 - int(law[layout.SLOPE_BITS])
+
+
 def beyond_the_head(law, restarts: int) -> list[int]:
     """Words that draw a digit and restart it so often, then draw its entry 0."""
     head, digits = reader.Table.head(law), reader.Table.digit(law)
@@ -130,11 +145,11 @@ def beyond_the_head(law, restarts: int) -> list[int]:
     draws = [(again, again_tail)] * restarts + [(end, end_tail)]
     if law[layout.BEYOND] == layout.LAPS:
         coin, tail = coin_for(head, 1)
-        words = [coin << 32 | draws[0][0], 0xD1B54A32D192ED03, *tail, *draws[0][1]]
+        words = own_words(law, coin, draws[0][0], 0xD1B54A32D192ED03) + tail + draws[0][1]
         draws = draws[1:]
     else:
         coin, tail = coin_for(head, int(law[layout.HEAD_LEVELS]) + 1)
-        words = [coin << 32 | 0x9E3779B9, 0xD1B54A32D192ED03][: int(law[layout.WORDS])] + tail
+        words = [coin << 32 | 0x9E3779B9, 0xD1B54A32D192ED03][: int(law[layout.WIDTH]) // 2] + tail
     for coin, tail in draws:
         words += [coin << 32, *tail]
     return words
@@ -156,7 +171,7 @@ def test_biased_places__are_drawn_again(parameters, entry):
     """A word whose product leaves too small a rest; then one that is fine."""
     law = staircase_law(*parameters)
     coin, tail = coin_for(reader.Table.head(law), entry)
-    own = int(law[layout.WORDS])
+    own = int(law[layout.WIDTH]) // 2
     digit, digit_tail = coin_for(reader.Table.digit(law), 0) if own == 2 else (0, [])
     low = 0 if own == 1 else digit  # 0 * width leaves 0: biased unless the width divides the range
     words = [coin << 32 | low, 0][:own] + tail + (digit_tail if entry else [])
@@ -193,6 +208,7 @@ INTEGER_LAWS = {
     "laplace-1": laplace_law(1.0, 1),
     "laplace-1-laps": laplace_law(1.0, 1000),
     "laplace-1-two-places": laplace_law(1.0, 8192),
+    "laplace-1-widest-sloping-row": laplace_law(1.0, 2**39),
     "laplace-1-wide": laplace_law(1.0, 2**40),
     "laplace-50": laplace_law(50.0, 2**20),
     "laplace-1000": laplace_law(1000.0, 1),
@@ -206,6 +222,7 @@ INTEGER_LAWS = {
     "truncated-1-wide": truncated_laplace_law(1.0, Fraction(1, 10**6), 2**40),
 }
 SLOPING = [name for name, law in INTEGER_LAWS.items() if law[layout.SLOPES]]
+SLOPING_ROWS = [n for n, law in INTEGER_LAWS.items() if law[layout.WIDTH] == layout.SLOPING]
 STARTS = [0, 2**32 - 20, 2**40 - 20, 2**62 + 9]
 
 
@@ -253,10 +270,10 @@ def head_and_digit(law_bytes: bytes, entry: int) -> tuple[int, list[int], int, l
 def on_a_level(law, entry: int, place: int, coin: int) -> list[int]:
     """Words that draw head entry `entry` and this place, with a coin of 64 bits for it."""
     head, tail, digit, digit_tail = head_and_digit(law.tobytes(), entry)
-    known = 63 - int(law[layout.SLOPE_BITS])  # bits of the coin in the place's own word
-    assert place < 2 * int(law[layout.STEPS]) == 1 << (64 - known)
-    word, rest = place << known | coin >> (64 - known), coin << known & (2**64 - 1)
-    return [head << 32 | digit, word, *tail, *digit_tail, rest]
+    known, places = coin_bits(law), 2 * int(law[layout.STEPS])
+    assert place < places
+    word, rest = (place << 64 | coin) // places, coin << known & (2**64 - 1)
+    return [*own_words(law, head, digit, word), *tail, *digit_tail, rest]
 
 
 def steep_place(law, negative: bool) -> tuple[int, int]:
@@ -276,7 +293,7 @@ def test_slopes__a_coin_above_is_kept_and_one_below_is_not(name, negative):
     kept = -distance if negative else distance
     quick = int(law[layout.REST_SIDE])
     assert dropped < quick
-    unit = 2 << int(law[layout.SLOPE_BITS])  # what the place's own word tells of the coin
+    unit = 1 << (64 - coin_bits(law))  # what the row's own words tell of the coin
     nearest = -(-quick // unit) * unit
     for coin in (dropped + 1000, quick + 999, nearest, nearest + 999, 2**64 - 1):
         words = on_a_level(law, 1, place, coin)
@@ -309,10 +326,48 @@ def test_slopes__a_coin_that_64_bits_cannot_decide_is_left_to_the_reader(name):
     assert set(undecided) <= set(range(-130, 131))
     for rest, decided in ((0, False), (2**64 - 1, True)):  # more bits of the same coin
         words = on_a_level(law, 1, place, dropped)
-        words[-1] |= rest >> (int(law[layout.SLOPE_BITS]) + 1)
+        words[-1] |= rest % (1 << coin_bits(law))
         fast, slow = both_ways(law, words + FILL)
         assert fast == layout.DEEP
         assert (slow == kept) == decided
+
+
+@pytest.mark.parametrize("name", SLOPING_ROWS)
+def test_sloping_rows__in_lanes_as_one_by_one(name):
+    """Coins that tie with a threshold of the digit, in all 22 bits or but for the last; and places
+    at both ends, with coins on either side of what needs care. A tie always does."""
+    law = INTEGER_LAWS[name]
+    head, digits = reader.Table.head(law), reader.Table.digit(law)
+    bits, steps, quick = digits.bits, int(law[layout.STEPS]), int(law[layout.REST_SIDE])
+    unit = 1 << (64 - coin_bits(law))
+    nearest = -(-quick // unit) * unit
+    places = [
+        (p << 64 | c) // (2 * steps)
+        for p in (0, steps - 1, steps, 2 * steps - 1)
+        for c in (nearest - unit, nearest, nearest + unit, 2**64 - 1)
+    ]
+    head_coins = [coin_for(head, entry)[0] for entry in (0, 1, 2, int(law[layout.HEAD_LEVELS]))]
+    quickly = 0
+    for cell, threshold in enumerate(digits.thresholds):
+        leading = cell << (32 - bits) | threshold >> (64 * digits.limbs)
+        for step in (-1, 0, 1):
+            digit_coin = (leading + 1024 * step) % 2**32 & ~1023
+            coins = head_coins[cell % 4 :] + head_coins[: cell % 4]
+            rows = [
+                own_words(law, coins[i % 4], digit_coin, place) for i, place in enumerate(places)
+            ]
+            halves = [[row[0] & MASK_32, row[0] >> 32, row[1]] for row in rows]
+            words = np.array(halves, np.uint32).T.copy().reshape(-1)
+            noise, careful = np.zeros(16, np.int64), np.zeros(1, np.uint32)
+            staircase.sloping_rows(law, words, noise, careful, np.zeros(AHEAD, np.int64))
+            assert step or careful[0] == 2**16 - 1
+            for lane, row in enumerate(rows):
+                if careful[0] >> lane & 1 == 0:
+                    quickly += 1
+                    for own_bits in (0, 2**64 - 1):  # what the lent bits were does not matter
+                        fast, slow = both_ways(law, [*row[:2], own_bits, *FILL])
+                        assert noise[lane] == fast == slow
+    assert quickly > len(digits.thresholds)
 
 
 ENDED = [name for name, law in INTEGER_LAWS.items() if law[layout.BEYOND] == layout.ENDS]
@@ -352,8 +407,9 @@ def test_integer_laws__restart_once_and_many_times(name):
         assert fast == slow
 
 
-def test_sloping_law__runs_out_of_words_and_says_so():
-    law = INTEGER_LAWS["truncated-0.1"]
+@pytest.mark.parametrize("name", ["truncated-0.1", "laplace-1e-6"])
+def test_sloping_law__runs_out_of_words_and_says_so(name):
+    law = INTEGER_LAWS[name]
     place, dropped = steep_place(law, False)
     words = on_a_level(law, 1, place, dropped - 1000)
     for size in range(2, len(words) + 1):

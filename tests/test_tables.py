@@ -221,7 +221,7 @@ def test_laplace__quick_thresholds_never_keep_what_might_be_dropped(parameters):
 
 def check_quick_thresholds(law: DrawnLaw) -> None:
     """A coin that is not below them is kept unseen: flat, no bias; sloping, on the last place."""
-    whole = 1 << (32 if law.law[layout.WORDS] == 1 else 64)
+    whole = 1 << (32 if law.law[layout.WIDTH] == layout.SHORT else 64)
     assert law.law[layout.REST_TOP] == whole % (2 * law.radius - 1)
     if law.slopes.slopes:
         assert law.steps == 1 << len(law.slopes.slopes)

@@ -92,7 +92,7 @@ def check_line(law: DrawnLaw, ideal: Ideal, tally: Tally) -> None:
 
 def biased(law: DrawnLaw) -> bool:
     """Whether the thresholds below which a coin needs care are too low."""
-    whole = 1 << (32 if law.law[layout.WORDS] == 1 else 64)
+    whole = 1 << (32 if law.law[layout.WIDTH] == layout.SHORT else 64)
     top, side = (int(law.law[at]) for at in (layout.REST_TOP, layout.REST_SIDE))
     if not law.slopes.slopes:
         return top < whole % (2 * law.radius - 1) or side < whole % (2 * law.steps)

@@ -6,7 +6,7 @@ from numba.extending import overload
 
 from fastnoise_kernels.filler import look_ahead
 from fastnoise_kernels.jit import inner, kernel
-from fastnoise_kernels.layout import DEEP, WORDS
+from fastnoise_kernels.layout import DEEP, WIDTH
 from fastnoise_kernels.memory import wide_vectors
 from fastnoise_kernels.release import TILE, fill_tile, set_aside, tile_rooms
 
@@ -60,7 +60,7 @@ def perturb_integers(start, stop, filler, key, law, first, ids, x, out, low, hig
     deep = 0
     at = start
     while at < stop:
-        look_ahead(ahead, x, out, at, TILE, 2 * np.int64(law[WORDS]) * TILE)
+        look_ahead(ahead, x, out, at, TILE, np.int64(law[WIDTH]) * TILE)
         n, lead = fill_tile(filler, key, law, first, ids, at, stop, ahead, scratch, noise)
         tile, some = noise[max(lead, ~lead) :], set_aside(x, at, n, out, aside)
         deep += add_integer_tile(tile, some, out[at : at + n], low, high, least, most)

@@ -16,12 +16,21 @@ leading digits (a row in 2**(32 - bits)) ever reads a limb.
 On a flat level all places are equally likely. On a sloping one, of 2**bits places, place p is kept
 with the product of the *slopes* of its binary digits: slope i, of SLOPE_LIMBS words, is a little
 more than e**-(epsilon of 2**i steps). A place that is not kept is drawn again.
+
+A row of a law on the line has two, three or four 32-bit words:
+
+    short     a place, the coin of the head
+    sloping   the coin of the digit, the coin of the head, a place
+    long      the coin of the digit, the coin of the head, a place of two words
+
+A sloping row is a long one that makes do with less. Its place is that word and the last LENT_BITS
+of the digit's coin, which gets others from the first extra word: they matter to a row in 2**15.
 """
 
 from typing import Final
 
 # Header: what each of the first words means.
-WORDS: Final = 0  # 64-bit words a row: 1 (one 32-bit uniform) or 2 (a digit and a 64-bit uniform)
+WIDTH: Final = 0  # 32-bit words a row
 STEPS: Final = 1  # a level is so many grid steps wide on either side
 RADIUS: Final = 2  # r: the top step is -(r - 1) .. r - 1
 LIMBS: Final = 3
@@ -48,11 +57,18 @@ LAPS: Final = 1  # one entry: draw again; and every level has a digit, in laps o
 ENDS: Final = 2  # two entries: the last level, which is shorter; the two ends of the support
 
 SLOPE_LIMBS: Final = 4
+SHORT: Final = 2
+SLOPING: Final = 3
+LONG: Final = 4
+LENT_BITS: Final = 10
+FEW_BITS: Final = (
+    5  # two registers hold the cells of such a head: 32 of them, used or not, are read
+)
 
-# A law of vectors has more header. Its layers are drawn with COINS alias tables, a coin of 32 bits
-# each: the layer is the sum of TIMES times the entry, and the last entry of the last table, LAST,
-# stands for all from there on. How far is then drawn as m + (m + 1 digits), m from one more table.
-WIDTH: Final = 0  # 32-bit words a row: two a coordinate, then the coins
+# A law of vectors has more header, and rows of two words a coordinate, then the coins. Its layers
+# are drawn with COINS alias tables, a coin of 32 bits each: the layer is the sum of TIMES times the
+# entry, and the last entry of the last table, LAST, stands for all from there on. How far is then
+# drawn as m + (m + 1 digits), m from one more table.
 DIM: Final = 20
 COINS: Final = 21
 SIZES: Final = 22  # where (steps, radius) of each coordinate start, in words

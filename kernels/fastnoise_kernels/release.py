@@ -9,7 +9,7 @@ import numpy as np
 from fastnoise_kernels.chacha import AHEAD
 from fastnoise_kernels.filler import call_filler, look_ahead
 from fastnoise_kernels.jit import inner, kernel
-from fastnoise_kernels.layout import DEEP, WORDS
+from fastnoise_kernels.layout import DEEP, WIDTH
 from fastnoise_kernels.memory import float_bits, float_of_bits, wide_vectors
 
 TILE = 512  # rows: words, noise and data of a tile stay in the first-level cache
@@ -145,7 +145,7 @@ def perturb_floats(start, stop, filler, key, law, first, ids, x, out, low, high,
     deep = 0
     at = start
     while at < stop:
-        look_ahead(ahead, x, out, at, TILE, 2 * np.int64(law[WORDS]) * TILE)
+        look_ahead(ahead, x, out, at, TILE, np.int64(law[WIDTH]) * TILE)
         n, lead = fill_tile(filler, key, law, first, ids, at, stop, ahead, scratch, noise)
         some, put = set_aside(x, at, n, out, aside), out[at : at + n]
         if lead >= 0:

@@ -29,32 +29,38 @@ from fastnoise_kernels.layout import (
     END,
     ENDS,
     EXACT_FLOAT,
+    FEW_BITS,
     HEAD_BITS,
     HEAD_CELLS,
     HEAD_LEVELS,
     HEAD_THRESHOLDS,
     LAPS,
     LAST_PLACES,
+    LENT_BITS,
     LIMBS,
+    LONG,
     RADIUS,
     REST_SIDE,
     REST_TOP,
+    SHORT,
     SLOPE_BITS,
     SLOPE_LIMBS,
     SLOPES,
+    SLOPING,
     STEPS,
     TAIL,
-    WORDS,
+    WIDTH,
 )
+from fastnoise_kernels.sloping_lanes import sloping_intrinsic
 from fastnoise_kernels.staircase_lanes import rows_intrinsic
 
 LOW = np.uint64(0xFFFFFFFF)
 HALF = np.uint64(32)
+LENT = np.uint64((1 << LENT_BITS) - 1)
 ENOUGH_WORDS = 18  # two own words and two blocks of extra ones: more is needed once in 10**9 rows
 OUT_OF_WORDS = -1
 NARROW = np.uint64(1 << 31)  # noise below this fits 32 bits, with its sign
 KEPT, DROPPED, UNDECIDED = 1, 0, -1
-FEWEST_BITS, MOST_BITS = 3, 5  # of heads that two registers hold; thresholds follow their cells
 SLOPE_ERROR = np.uint64(128)  # a product of 60 slopes of 64 bits is within 2 units a slope
 
 
@@ -113,7 +119,12 @@ def draw_digit(coin, law, words, used):
 
 @inner
 def draw_level(law, words, used):
-    beyond = law[BEYOND]
+    beyond, digit_coin = law[BEYOND], words[0] & LOW
+    if law[WIDTH] == SLOPING:
+        if used == len(words):
+            return np.uint64(0), OUT_OF_WORDS
+        digit_coin = digit_coin & ~LENT | words[used] >> np.uint64(64 - LENT_BITS)
+        used += 1
     coin = words[0] >> HALF
     while True:
         level, used = look_up(coin, law, HEAD_BITS, HEAD_CELLS, HEAD_THRESHOLDS, words, used)
@@ -129,7 +140,7 @@ def draw_level(law, words, used):
     if used == OUT_OF_WORDS or not (last or (beyond == LAPS and level > 0)):
         return level, used
     if beyond == LAPS:
-        digit, used = draw_digit(words[0] & LOW, law, words, used)
+        digit, used = draw_digit(digit_coin, law, words, used)
         if digit > law[DEEPEST] // law[HEAD_LEVELS]:  # the product might not fit
             return law[DEEPEST] + np.uint64(1), used
         return level + digit * law[HEAD_LEVELS], used
@@ -138,11 +149,11 @@ def draw_level(law, words, used):
 
 
 @inner
-def keep(place, coin, rest, room, law, words, used):
+def keep(place, coin, known, rest, room, law, words, used):
     """Whether to keep a place: KEPT, DROPPED or UNDECIDED, and how many words have been used.
 
-    Flat levels drop a coin that would be a bias (Lemire 2019), sloping ones a coin, made longer by
-    a word, that is below one less the product of the slopes.
+    Flat levels drop a coin that would be a bias (Lemire 2019), sloping ones a coin, of which some
+    bits are known and a word has the others, that is below one less the product of the slopes.
     """
     out = place if place < law[STEPS] else place - law[STEPS]
     if out >= room:
@@ -153,7 +164,7 @@ def keep(place, coin, rest, room, law, words, used):
         return DROPPED, used
     if used == len(words):
         return DROPPED, OUT_OF_WORDS
-    coin |= words[used] >> (np.uint64(63) - law[SLOPE_BITS])
+    coin |= words[used] >> known
     chance = ~np.uint64(0)
     for i in range(law[SLOPE_BITS]):
         if out >> np.uint64(i) & np.uint64(1):
@@ -167,13 +178,19 @@ def keep(place, coin, rest, room, law, words, used):
 @inner
 def draw_place(width, rest, room, law, words, used):
     """A place below `width`, of which either side has `room`; `width` itself if undecided."""
-    if law[WORDS] == 1:
+    known = np.uint64(63) - law[SLOPE_BITS]
+    if law[WIDTH] == SHORT:
         product = (words[0] & LOW) * width
         place, coin = product >> HALF, product & LOW
     else:
-        place, coin = product_high(words[1], width), words[1] * width
+        word = words[1]
+        if law[WIDTH] == SLOPING:
+            lacking = np.uint64(32 - LENT_BITS)
+            word = word << HALF | (words[0] & LENT) << lacking
+            known -= lacking
+        place, coin = product_high(word, width), word * width
     while True:
-        kept, used = keep(place, coin, rest, room, law, words, used)
+        kept, used = keep(place, coin, known, rest, room, law, words, used)
         if used == OUT_OF_WORDS or kept == UNDECIDED:
             return width, used
         if kept == KEPT:
@@ -181,6 +198,7 @@ def draw_place(width, rest, room, law, words, used):
         if used == len(words):
             return width, OUT_OF_WORDS
         place, coin = product_high(words[used], width), words[used] * width
+        known = np.uint64(63) - law[SLOPE_BITS]
         rest = (np.uint64(0) - width) % width if law[SLOPES] == 0 else rest
         used += 1
 
@@ -191,7 +209,7 @@ def draw(law, words):
 
     OUT_OF_WORDS: the row needs a longer array. Noise that 64 bits cannot decide comes back as DEEP.
     """
-    level, used = draw_level(law, words, np.int64(law[WORDS]))
+    level, used = draw_level(law, words, (np.int64(law[WIDTH]) + 1) // 2)
     if used == OUT_OF_WORDS or level > law[DEEPEST]:
         return np.int64(DEEP), used
     two, room = np.uint64(2), law[STEPS]
@@ -224,7 +242,7 @@ def draw_row(key, row, law):
     size = ENOUGH_WORDS
     while True:
         words = np.empty(size, np.uint64)
-        row_words(key, row, 2 * np.int64(law[WORDS]), words)
+        row_words(key, row, np.int64(law[WIDTH]), words)
         noise, used = draw(law, words)
         if used != OUT_OF_WORDS:
             return noise
@@ -248,9 +266,7 @@ def table_cells(law, cells_at):
     return law[np.int64(law[cells_at]) :].view(np.uint32)
 
 
-def _groups(few_cells, narrow=False):
-    sixteen_rows = rows_intrinsic(few_cells, narrow)
-
+def _groups(sixteen_rows):
     @inner
     def all_groups(words, group_words, cells, digit_cells, sizes, noise, careful, ahead):
         """Noise of whole groups, and their masks of rows that need care; whether there are any."""
@@ -267,12 +283,13 @@ def _groups(few_cells, narrow=False):
     return all_groups
 
 
-narrow_groups = _groups(few_cells=True, narrow=True)
-few_cells_groups, all_groups = _groups(few_cells=True), _groups(few_cells=False)
+few_cells_groups = _groups(rows_intrinsic(few_cells=True, narrow=True))
+narrow_groups = _groups(rows_intrinsic(narrow=True))
+all_groups, sloping_groups = _groups(rows_intrinsic()), _groups(sloping_intrinsic())
 
 
 @inner
-def one_word_rows(law, words, noise, careful, ahead):
+def short_rows(law, words, noise, careful, ahead):
     sizes = (
         law[HEAD_BITS],
         law[HEAD_LEVELS],
@@ -282,15 +299,29 @@ def one_word_rows(law, words, noise, careful, ahead):
         law[REST_SIDE],
     )
     cells = table_cells(law, HEAD_CELLS)
-    if FEWEST_BITS <= law[HEAD_BITS] <= MOST_BITS:
-        if law[RADIUS] + law[HEAD_LEVELS] * law[STEPS] <= NARROW:
-            return narrow_groups(words, 32, cells, cells, sizes, noise, careful, ahead)
-        return few_cells_groups(words, 32, cells, cells, sizes, noise, careful, ahead)
+    if law[RADIUS] + law[HEAD_LEVELS] * law[STEPS] <= NARROW:
+        if law[HEAD_BITS] <= FEW_BITS:
+            return few_cells_groups(words, 32, cells, cells, sizes, noise, careful, ahead)
+        return narrow_groups(words, 32, cells, cells, sizes, noise, careful, ahead)
     return all_groups(words, 32, cells, cells, sizes, noise, careful, ahead)
 
 
 @inner
-def two_word_rows(law, words, noise, careful, ahead):
+def sloping_rows(law, words, noise, careful, ahead):
+    sizes = (
+        law[HEAD_BITS],
+        law[HEAD_LEVELS],
+        law[DIGIT_BITS],
+        law[DIGIT_LEVELS],
+        law[SLOPE_BITS],
+        law[REST_SIDE] >> HALF,
+    )
+    cells, digit_cells = table_cells(law, HEAD_CELLS), table_cells(law, DIGIT_CELLS)
+    return sloping_groups(words, 48, cells, digit_cells, sizes, noise, careful, ahead)
+
+
+@inner
+def long_rows(law, words, noise, careful, ahead):
     laps = law[BEYOND] == LAPS
     sizes = (
         law[HEAD_BITS],
@@ -320,8 +351,8 @@ def widest(noise):
 @filler
 def fill_staircase(key_at, law_at, law_size, first, ids_at, n, ahead_at, scratch_at, noise_at):
     key, law, ids = carray(key_at, 8), carray(law_at, law_size), carray(ids_at, n)
-    width, ahead = 2 * np.int64(law[WORDS]), carray(ahead_at, AHEAD)
-    scratch = carray(scratch_at, words_room(n, 4) // 2 + n // 16 + 2).view(np.uint32)
+    width, ahead = np.int64(law[WIDTH]), carray(ahead_at, AHEAD)
+    scratch = carray(scratch_at, words_room(n, LONG) // 2 + n // 16 + 2).view(np.uint32)
     words, careful = scratch[: words_room(n, width)], scratch[words_room(n, width) :]
     if first < 0:
         lead, start = 0, 0
@@ -331,11 +362,13 @@ def fill_staircase(key_at, law_at, law_size, first, ids_at, n, ahead_at, scratch
     total = lead + n
     noise = carray(noise_at, total + 16)
     careful = careful[: (total + 15) // 16]
-    if width == 2:
-        some = one_word_rows(law, words[start:], noise, careful, ahead)
+    if width == SHORT:
+        some = short_rows(law, words[start:], noise, careful, ahead)
+    elif width == SLOPING:
+        some = sloping_rows(law, words[start:], noise, careful, ahead)
     else:
-        some = two_word_rows(law, words[start:], noise, careful, ahead)
+        some = long_rows(law, words[start:], noise, careful, ahead)
     if some:
         redraw(careful, key, law, first, ids, lead, total, noise)
-    # Sixteen lanes of one-word rows reach 2**43 at most: 2,046 levels of 2**31 steps.
-    return ~lead if (some or width > 2) and widest(noise[lead:total]) >= EXACT_FLOAT else lead
+    # Sixteen lanes of short rows reach 2**43 at most: 2,046 levels of 2**31 steps.
+    return ~lead if (some or width > SHORT) and widest(noise[lead:total]) >= EXACT_FLOAT else lead
