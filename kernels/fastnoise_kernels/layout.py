@@ -61,9 +61,8 @@ SHORT: Final = 2
 SLOPING: Final = 3
 LONG: Final = 4
 LENT_BITS: Final = 10
-FEW_BITS: Final = (
-    5  # two registers hold the cells of such a head: 32 of them, used or not, are read
-)
+FEW_BITS: Final = 5  # two registers hold the cells of such a head: 32 are read, used or not
+
 
 # A law of vectors has more header, and rows of two words a coordinate, then the coins. Its layers
 # are drawn with COINS alias tables, a coin of 32 bits each: the layer is the sum of TIMES times the

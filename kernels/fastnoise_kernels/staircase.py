@@ -51,7 +51,7 @@ from fastnoise_kernels.layout import (
     TAIL,
     WIDTH,
 )
-from fastnoise_kernels.sloping_lanes import sloping_intrinsic
+from fastnoise_kernels.sloping_lanes import sixteen_sloping_rows
 from fastnoise_kernels.staircase_lanes import rows_intrinsic
 
 LOW = np.uint64(0xFFFFFFFF)
@@ -285,7 +285,7 @@ def _groups(sixteen_rows):
 
 few_cells_groups = _groups(rows_intrinsic(few_cells=True, narrow=True))
 narrow_groups = _groups(rows_intrinsic(narrow=True))
-all_groups, sloping_groups = _groups(rows_intrinsic()), _groups(sloping_intrinsic())
+all_groups, sloping_groups = _groups(rows_intrinsic()), _groups(sixteen_sloping_rows)
 
 
 @inner
