@@ -28,7 +28,13 @@ from fastnoise_kernels.layers import (
 )
 from fastnoise_kernels.layout import DEEPEST, DIM, WIDTH
 from fastnoise_kernels.staircase import OUT_OF_WORDS
-from fastnoise_kernels.vectors import marked_row, put_in_order, scratch_size, tile_words
+from fastnoise_kernels.vectors import (
+    fetch_lines,
+    marked_row,
+    put_in_order,
+    scratch_size,
+    tile_words,
+)
 
 
 @inner
@@ -109,6 +115,7 @@ def fill_box_staircase(key_at, law_at, law_size, first, ids_at, n, ahead_at, scr
         steps, radius = coordinate_size(law, i, 0), coordinate_size(law, i, 1)
         put_place_sizes(steps, radius, 1.0, sizes[PLACE_SIZES * i :])
     for group in range(groups):
+        fetch_lines(ahead, group)
         start, careful = 16 * width * group, masks[group]
         careful |= box_columns(dim, words, start, layers[16 * group :], sizes, columns)
         put_in_order(columns, dim, noise, 16 * dim * group)

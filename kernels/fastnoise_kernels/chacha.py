@@ -32,7 +32,7 @@ from fastnoise_kernels.memory import prefetch, prefetch_to_write
 
 BATCH = 256  # 32-bit words that sixteen blocks hold
 LINE = 64  # bytes of a line of a cache
-AHEAD = 4  # numbers that `filler.look_ahead` leaves
+AHEAD = 5  # numbers that `filler.look_ahead` leaves
 EPOCH_GROUPS = 1 << (EPOCH_BITS - 4)
 CONSTANTS = (0x61707865, 0x3320646E, 0x79622D32, 0x6B206574)  # "expand 32-byte k"
 COLUMNS = [(i, i + 4, i + 8, i + 12) for i in range(4)]

@@ -75,12 +75,16 @@ def call_filler(typing, address, key, law, first, ids, n, ahead, scratch, noise)
 
 @inner
 def look_ahead(ahead, x, out, at, values, words):
-    """Let a filler that computes so many 32-bit words fetch `values` of x and out from `at` on."""
+    """Let a filler that computes so many 32-bit words fetch `values` of x and out from `at` on.
+
+    Their addresses, lines for each batch of words; lines for each group of rows, and where those
+    start, in lines.
+    """
     ahead[0] = x.ctypes.data + at * x.itemsize
     ahead[1] = out.ctypes.data + at * out.itemsize
     lines, batches = values * x.itemsize // LINE + 1, words // BATCH + 1
     ahead[2] = (lines + batches - 1) // batches
-    ahead[3] = 16 * x.itemsize // LINE  # lines of a group of rows
+    ahead[3], ahead[4] = 16 * x.itemsize // LINE, 0
 
 
 @inner

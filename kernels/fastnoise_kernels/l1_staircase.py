@@ -29,7 +29,13 @@ from fastnoise_kernels.layers import (
 from fastnoise_kernels.layout import DEEPEST, DIM, LEAST_PER_SQUARE, NETWORK, PAIRS, WIDTH
 from fastnoise_kernels.memory import element
 from fastnoise_kernels.staircase import OUT_OF_WORDS
-from fastnoise_kernels.vectors import marked_row, put_in_order, scratch_size, tile_words
+from fastnoise_kernels.vectors import (
+    fetch_lines,
+    marked_row,
+    put_in_order,
+    scratch_size,
+    tile_words,
+)
 
 
 @inner
@@ -123,6 +129,7 @@ def fill_l1_staircase(key_at, law_at, law_size, first, ids_at, n, ahead_at, scra
     drawn[:16] = -1.0
     signs = drawn[16 * (dim + 1) :].view(np.uint32)
     for group in range(groups):
+        fetch_lines(ahead, group)
         start, own, careful = 16 * width * group, layers[16 * group :], masks[group]
         careful |= ball_columns(law, words, start, own, most, sizes, drawn, signs, columns)
         put_in_order(columns, dim, noise, 16 * dim * group)

@@ -31,6 +31,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from fastnoise_kernels import lanes
+from fastnoise_kernels.chacha import LINE
 from fastnoise_kernels.elementary import (
     above_inverse,
     logarithm,
@@ -44,6 +45,7 @@ from fastnoise_kernels.layout import BYTE_BITS, SPARE_BITS, UNIFORM_BITS
 from fastnoise_kernels.polynomials import NEAR
 
 ROUND = 2.0**-53
+LINES_WITH_PAIR = 2  # of the 4 that sixteen rows of two float64 have
 FLAT = 4 * ROUND  # of rounding near 0
 LEAST_CELLS = 8.0  # what a scale counts as, at least, where it is multiplied by something unknown
 LARGEST_NORMAL = 16.0  # no uniform of 52 bits makes one of more than 9
@@ -266,7 +268,7 @@ def pairs_intrinsic(wide, precision):
     """
 
     @intrinsic
-    def fill_pairs(typing, words, at, wide_at, cell, radii, columns, pairs, doubts):
+    def fill_pairs(typing, words, at, wide_at, cell, radii, columns, pairs, doubts, ahead, group):
         def codegen(context, builder, signature, arguments):
             def data(i):
                 return context.make_array(signature.args[i])(context, builder, arguments[i]).data
@@ -278,8 +280,17 @@ def pairs_intrinsic(wide, precision):
                 at = place(arguments[1], 4 * lanes.LANES, pair)
                 return normal_radius(lanes.load_word(builder, data(0), at), here)
 
+            def fetch_lines(pair):
+                """What `vectors.fetch_lines` does, in pieces: a row may have many."""
+                for address in addresses:
+                    for line in range(LINES_WITH_PAIR):
+                        where = place(address, LINE * LINES_WITH_PAIR, pair)
+                        where = builder.add(where, ir.Constant(lanes.I64, LINE * line))
+                        lanes.prefetch(builder, builder.inttoptr(where, byte), 2, to_write=True)
+
             def turn(pair, carried):
                 radius, inverse, some = carried
+                fetch_lines(pair)
                 following = builder.add(pair, one)
                 is_last = builder.icmp_signed("==", following, arguments[6])
                 after = radius_of(builder.select(is_last, pair, following))
@@ -294,14 +305,20 @@ def pairs_intrinsic(wide, precision):
                 return [*after, lanes.Lanes(builder, builder.or_(some.value, unsure))]
 
             here, one = precision.here(context), ir.Constant(lanes.I64, 1)
+            byte = ir.IntType(8).as_pointer()
+            x, out, _, lines, start = (
+                builder.load(lanes.pointer(builder, data(8), i, lanes.I64)) for i in range(5)
+            )
+            skipped = builder.add(start, builder.mul(lines, arguments[9]))
+            addresses = [place(address, LINE, skipped) for address in (x, out)]
             radii, off, unknown = (lanes.load_floats(builder, data(4), 16 * i) for i in range(3))
             none = lanes.Lanes(builder, ir.Constant(lanes.I32, 0))
-            start = [*radius_of(ir.Constant(lanes.I64, 0)), none]
-            *_, some = lanes.loop(builder, arguments[6], start, turn)
+            carried = [*radius_of(ir.Constant(lanes.I64, 0)), none]
+            *_, some = lanes.loop(builder, arguments[6], carried, turn)
             return some.value
 
         integer = types.int64
-        arguments = words, integer, integer, cell, radii, columns, integer, doubts
+        arguments = words, integer, integer, cell, radii, columns, integer, doubts, ahead, integer
         return types.uint32(*arguments), codegen
 
     return fill_pairs

@@ -41,7 +41,14 @@ from fastnoise_kernels.layout import (
     l2_words,
     words_before,
 )
-from fastnoise_kernels.vectors import marked_row, put_in_order, row_at, scratch_size, tile_words
+from fastnoise_kernels.vectors import (
+    fetch_lines,
+    marked_row,
+    put_in_order,
+    row_at,
+    scratch_size,
+    tile_words,
+)
 
 MOST_NOISE = 2.0**52  # what is larger is left to the Python layer
 NEXT = np.uint64(UNIFORM_BITS)  # the leading bits of a refining word take the place of spare ones
@@ -106,9 +113,10 @@ def _vector_groups(vectors, dim, wide):
         return rows_in(left) & np.uint32(1) > 0
 
     @inner
-    def fill_groups(key, law, first, ids, lead, n, words, cell, sizes, rest, noise):
+    def fill_groups(key, law, first, ids, lead, n, words, cell, sizes, rest, ahead, noise):
         width, columns, left = np.int64(law[WIDTH]), rest[48:], False
         for group in range((lead + n + 15) // 16):
+            fetch_lines(ahead, group)
             start = 16 * width * group
             unsure = sixteen_vectors(words, start, start + 32 * count, cell, sizes, columns)
             doubts = rows_in(unsure)
@@ -151,7 +159,8 @@ def look_again(key, row, words, start, lane, draw, pair, dim, cell, sizes, chi_o
     first = RADIUS_WORDS + pair
     longer_words(key, row, words, start + 32 * first + lane, first + np.arange(2), longer)
     doubts, cell_alone = np.empty(1, np.uint32), (cell[0], cell[1], np.uint64(0))
-    left = fill_longer_pairs(longer, 0, 0, cell_alone, radii, again, 1, doubts)
+    nothing_ahead = np.zeros(AHEAD, np.int64)
+    left = fill_longer_pairs(longer, 0, 0, cell_alone, radii, again, 1, doubts, nothing_ahead, 0)
     wide_at = start + 32 * (RADIUS_WORDS + dim + dim % 2)
     for i in range(2):
         place = place_of(pair + i, lane, words, start + 32 * (first + i), wide_at, cell[2])
@@ -207,7 +216,7 @@ def tile_radii(key, law, first, ids, lead, n, words, chi_of, sizes, radii):
 
 
 @inner
-def normal_groups(key, law, first, ids, lead, n, words, cell, sizes, rest, noise):
+def normal_groups(key, law, first, ids, lead, n, words, cell, sizes, rest, ahead, noise):
     """What fills all groups in four dimensions or more; whether doubts are left."""
     dim, width = np.int64(law[DIM]), np.int64(law[WIDTH])
     chi_of = chi_sizes(law_float(law, SHAPE), law_float(law, SHAPE + 1))
@@ -220,9 +229,13 @@ def normal_groups(key, law, first, ids, lead, n, words, cell, sizes, rest, noise
         start, own = 16 * width * group, radii[48 * group :]
         pairs_at, wide_at = start + 32 * RADIUS_WORDS, start + 32 * (RADIUS_WORDS + 2 * pairs)
         if cell[2] > SPARE:
-            some = fill_wide_pairs(words, pairs_at, wide_at, cell, own, columns, pairs, doubts)
+            some = fill_wide_pairs(
+                words, pairs_at, wide_at, cell, own, columns, pairs, doubts, ahead, group
+            )
         else:
-            some = fill_pairs(words, pairs_at, wide_at, cell, own, columns, pairs, doubts)
+            some = fill_pairs(
+                words, pairs_at, wide_at, cell, own, columns, pairs, doubts, ahead, group
+            )
         for pair in range(0, dim if some else 0, 2):
             unsure = rows_in(doubts[pair // 2])
             for at in range(16 * group, 16 * group + 16 if unsure else 0):
@@ -251,20 +264,21 @@ def fill_l2_laplace(key_at, law_at, law_size, first, ids_at, n, ahead_at, scratc
     key, law, ids = carray(key_at, 8), carray(law_at, law_size), carray(ids_at, n)
     dim, width = np.int64(law[DIM]), np.int64(law[WIDTH])
     scratch = carray(scratch_at, scratch_size(n, width, dim))
-    words, lead, rest = tile_words(key, first, ids, n, width, carray(ahead_at, AHEAD), scratch)
+    ahead = carray(ahead_at, AHEAD)
+    words, lead, rest = tile_words(key, first, ids, n, width, ahead, scratch)
     noise = carray(noise_at, (lead + n + 16) * dim)
     cell, sizes = cell_sizes(law), radius_sizes(law)
     wide = cell[2] > SPARE
     if dim > SPACE:
-        left = normal_groups(key, law, first, ids, lead, n, words, cell, sizes, rest, noise)
+        left = normal_groups(key, law, first, ids, lead, n, words, cell, sizes, rest, ahead, noise)
     elif dim == SPACE and wide:
-        left = wide_spaces(key, law, first, ids, lead, n, words, cell, sizes, rest, noise)
+        left = wide_spaces(key, law, first, ids, lead, n, words, cell, sizes, rest, ahead, noise)
     elif dim == SPACE:
-        left = spaces(key, law, first, ids, lead, n, words, cell, sizes, rest, noise)
+        left = spaces(key, law, first, ids, lead, n, words, cell, sizes, rest, ahead, noise)
     elif wide:
-        left = wide_planes(key, law, first, ids, lead, n, words, cell, sizes, rest, noise)
+        left = wide_planes(key, law, first, ids, lead, n, words, cell, sizes, rest, ahead, noise)
     else:
-        left = planes(key, law, first, ids, lead, n, words, cell, sizes, rest, noise)
+        left = planes(key, law, first, ids, lead, n, words, cell, sizes, rest, ahead, noise)
     if cell[2]:
         left |= look_at_coins(key, law, first, ids, lead, n, words, noise)
     return ~lead if left else lead

@@ -7,11 +7,11 @@ one vector; then put in order, row after row.
 
 import numpy as np
 
-from fastnoise_kernels.chacha import AHEAD, fill_words, fill_words_of, words_room
+from fastnoise_kernels.chacha import AHEAD, LINE, fill_words, fill_words_of, words_room
 from fastnoise_kernels.filler import call_filler, look_ahead
 from fastnoise_kernels.jit import inner, kernel
 from fastnoise_kernels.layout import DIM, WIDTH
-from fastnoise_kernels.memory import eight_rows, element, put, wide_vectors
+from fastnoise_kernels.memory import eight_rows, element, prefetch_to_write, put, wide_vectors
 from fastnoise_kernels.release import add_tile, canonical, clipped, set_aside, snap
 
 TILE_VALUES = 4096  # words, noise and data of a tile stay in the second-level cache
@@ -69,6 +69,26 @@ def fill_rows(filler, key, law, first, ids, at, stop, ahead, scratch, noise):
         return n, call_filler(filler, key, law, -1, ids[at:], n, ahead, scratch, noise)
     n = min(rows - (first + at) % 16, stop - at)
     return n, call_filler(filler, key, law, first + at, ids, n, ahead, scratch, noise)
+
+
+@inner
+def look_at_halves(ahead, x, out, at, rows, dim, width):
+    """`look_ahead` to so many rows: half of their lines with the words, half group by group.
+
+    More at a time than the processor has room for make it wait: 3.5 -> 3.2 ns a value.
+    """
+    half = rows * dim // 2
+    look_ahead(ahead, x, out, at, half, rows * width)
+    ahead[3], ahead[4] = ahead[3] * dim // 2, half * x.itemsize // LINE
+
+
+@inner
+def fetch_lines(ahead, group):
+    """Those that come with a group of rows."""
+    first = ahead[4] + ahead[3] * group
+    for line in range(first, first + ahead[3]):
+        prefetch_to_write(ahead[0] + LINE * line)
+        prefetch_to_write(ahead[1] + LINE * line)
 
 
 @inner
@@ -155,7 +175,7 @@ def perturb_vectors(
     undecided = 0
     at = start
     while at < stop:
-        look_ahead(ahead, x, out, at * dim - skip, rows * dim, rows * width)
+        look_at_halves(ahead, x, out, at * dim - skip, rows, dim, width)
         n, lead = fill_rows(filler, key, law, first, ids, at, stop, ahead, scratch, noise)
         decided, lead = lead >= 0, max(lead, ~lead)
         base = (at - lead) * dim - skip  # where the first group starts in x
