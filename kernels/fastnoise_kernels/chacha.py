@@ -206,6 +206,13 @@ def fill_words_of(key, ids, width, words):
 
 
 @inner
+def put_half(words, i, half):
+    """32-bit word i of 64-bit ones, which are put one after the other."""
+    wide = np.uint64(half)
+    words[i // 2] = wide if i % 2 == 0 else words[i // 2] | wide << np.uint64(32)
+
+
+@inner
 def row_words(key, row, width, words):
     """Row `row` alone: its own words, then as many extra ones as `words` (64-bit) has room for.
 
@@ -223,8 +230,7 @@ def row_words(key, row, width, words):
         if i == 0 or place == 0:
             sixteen_blocks(key, counters, nonces, block, 0)
             counters += np.uint64(256)
-        half = np.uint64(block[16 * (place % 16) + place // 16])
-        words[i // 2] = half if i % 2 == 0 else words[i // 2] | half << np.uint64(32)
+        put_half(words, i, block[16 * (place % 16) + place // 16])
     extra_words(key, row, words[(width + 1) // 2 :])
 
 

@@ -15,7 +15,15 @@ from numba import carray, types
 from numba.extending import intrinsic
 
 from fastnoise_kernels import lanes
-from fastnoise_kernels.chacha import AHEAD, fill_words, fill_words_of, row_words, words_room
+from fastnoise_kernels.chacha import (
+    AHEAD,
+    extra_words,
+    fill_words,
+    fill_words_of,
+    put_half,
+    row_words,
+    words_room,
+)
 from fastnoise_kernels.filler import bring_near, filler
 from fastnoise_kernels.jit import inner
 from fastnoise_kernels.layout import (
@@ -250,15 +258,24 @@ def draw_row(key, row, law):
 
 
 @inner
-def redraw(careful, key, law, first, ids, lead, total, noise):
-    """Draw one by one the rows that the masks of their groups mark."""
+def redraw(careful, key, law, first, ids, lead, total, words, noise):
+    """Draw one by one the rows that the masks of their groups mark.
+
+    Their own words are at hand, which saves half of the time.
+    """
+    width, own = np.int64(law[WIDTH]), np.empty(ENOUGH_WORDS, np.uint64)
     for group in range(len(careful)):
         if careful[group] == 0:
             continue
         for at in range(max(lead, 16 * group), min(total, 16 * group + 16)):
             if careful[group] >> (at % 16) & 1:
                 row = ids[at] if first < 0 else first - lead + at
-                noise[at] = draw_row(key, row, law)
+                for i in range(width):
+                    put_half(own, i, words[16 * (width * group + i) + at % 16])
+                extra_words(key, row, own[(width + 1) // 2 :])
+                noise[at], used = draw(law, own)
+                if used == OUT_OF_WORDS:
+                    noise[at] = draw_row(key, row, law)
 
 
 @inner
@@ -359,16 +376,16 @@ def fill_staircase(key_at, law_at, law_size, first, ids_at, n, ahead_at, scratch
         fill_words_of(key, ids, width, words)
     else:
         lead, start = first % 16, fill_words(key, first, n, width, words, ahead)
-    total = lead + n
+    words, total = words[start:], lead + n
     noise = carray(noise_at, total + 16)
     careful = careful[: (total + 15) // 16]
     if width == SHORT:
-        some = short_rows(law, words[start:], noise, careful, ahead)
+        some = short_rows(law, words, noise, careful, ahead)
     elif width == SLOPING:
-        some = sloping_rows(law, words[start:], noise, careful, ahead)
+        some = sloping_rows(law, words, noise, careful, ahead)
     else:
-        some = long_rows(law, words[start:], noise, careful, ahead)
+        some = long_rows(law, words, noise, careful, ahead)
     if some:
-        redraw(careful, key, law, first, ids, lead, total, noise)
+        redraw(careful, key, law, first, ids, lead, total, words, noise)
     # Sixteen lanes of short rows reach 2**43 at most: 2,046 levels of 2**31 steps.
     return ~lead if (some or width > SHORT) and widest(noise[lead:total]) >= EXACT_FLOAT else lead
