@@ -174,6 +174,8 @@ def _working_dtype(kind: np.dtype[Any]) -> np.dtype[Any]:
 
 def _chunks(data: Array, result: Array, kind: np.dtype[Any]) -> Iterator[tuple[Array, Array]]:
     """`data` and `result` in C order: whole if they are plain arrays, else through buffers."""
+    if data.size == 0:
+        return
     if _is_plain(data) and _is_plain(result) and data.dtype == kind == result.dtype:
         yield data.reshape(-1), result.reshape(-1)
         return

@@ -12,7 +12,7 @@ from math import ceil, exp, expm1, prod
 from fastnoise_kernels import layout
 
 from fastnoise.reader import Slopes, Table
-from fastnoise.tables import Law
+from fastnoise.tables import Law, row_width
 
 FARTHEST = 10**5  # e**-100000 stands for all that is smaller, where that is a bound
 
@@ -50,9 +50,12 @@ class DrawnLaw:
     def is_sound(self) -> bool:
         """Whether the words mean what is read here.
 
-        Nothing but levels, digits, restarts and ends is ever drawn; and of flat places exactly the
-        coins that would be a bias are dropped, of sloping ones none is kept before it is looked at.
+        A row has the words that its law needs; nothing but levels, digits, restarts and ends is
+        ever drawn; and of flat places exactly the coins that would be a bias are dropped, of
+        sloping ones none is kept before it is looked at.
         """
+        if not self.has_its_words():
+            return False
         entries = sum(self.head[: self.levels + 2 + self.ends]), sum(self.digit[: self.digits + 1])
         end = self.radius + self.levels * self.steps + self.last_places
         if entries != (self.whole, self.whole) or (self.ends and self.end != end):
@@ -66,6 +69,13 @@ class DrawnLaw:
             fits = 2 * self.steps < whole
             drops = rest_side == whole % (2 * self.steps)
         return fits and drops and rest_top == whole % (2 * self.radius - 1)
+
+    def has_its_words(self) -> bool:
+        beyond, slope_bits = int(self.law[layout.BEYOND]), len(self.slopes.slopes)
+        width = row_width(beyond, self.steps, self.radius, slope_bits)
+        digit_bits = int(self.law[layout.DIGIT_BITS])
+        fits = width != layout.SLOPING or digit_bits == layout.SLOPING_DIGIT_BITS
+        return fits and int(self.law[layout.WIDTH]) == width
 
     @cached_property
     def tilt(self) -> Fraction:

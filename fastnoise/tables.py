@@ -30,9 +30,9 @@ LONG_HEAD_ENTRIES = 1 << 12
 DIGIT_ENTRIES = 1 << 13
 TAIL_ENTRIES = 1 << 6
 SLOPING_HEAD_ENTRIES = 1 << 10
-SLOPING_DIGIT_ENTRIES = 1 << 6  # in registers: restarts have probability e**-7.8 to e**-15.7
 SLOPE_BITS = 12  # a sloping level falls by less than 2**-12: so rarely is a place not kept
-LEAST_COIN_BITS = 14  # that a place of a sloping row leaves: so rarely are they too few to keep it
+# Of a sloping row, which then leaves 14 to the coin of a place: so rarely are they too few.
+MOST_SLOPE_BITS = 31 + layout.LENT_BITS - 14
 LARGEST_EPSILON = 2_700.0  # a larger epsilon is drawn as this: e**-2700 is no better than never
 
 
@@ -69,7 +69,7 @@ def staircase_law(epsilon: float, steps: int, radius: int) -> Law:
 def laplace_law(epsilon: float, steps: int) -> Law:
     """The discrete Laplace law of sensitivity `steps`, epsilon-DP as drawn for an l1 change of it.
 
-    A step is a level of its own where the scale is below 2**SLOPE_BITS steps; else levels are
+    A step is a level of its own where the scale is below 2**(SLOPE_BITS + 1); else levels are
     so wide, a power of two, that they fall by about 2**-SLOPE_BITS, and have sloping places.
     """
     fall = min(Fraction(epsilon) / steps, Fraction(LARGEST_EPSILON))
@@ -87,7 +87,9 @@ def _endless_law(fall: Fraction, steps: int, radius: int, bits: int) -> Law:
     laps = reach * epsilon < SHORT_REACH
     if laps:
         reach = (SLOPING_HEAD_ENTRIES if bits else LONG_HEAD_ENTRIES) - 2
-        most = SLOPING_DIGIT_ENTRIES if bits else DIGIT_ENTRIES
+        # Of a sloping row, restarts have probability e**-7.8 to e**-15.7.
+        sloping = row_width(layout.LAPS, steps << bits, radius, bits) == layout.SLOPING
+        most = 1 << layout.SLOPING_DIGIT_BITS if sloping else DIGIT_ENTRIES
         count = min(ceil(REACH / (reach * epsilon)), most - 1)
     else:
         count = min(reach, TAIL_ENTRIES - 1)
@@ -264,11 +266,11 @@ def append_table(
         words += _limb_words(threshold, limbs)
 
 
-def _row_width(beyond: int, steps: int, radius: int, slope_bits: int) -> int:
-    if beyond == layout.TAIL and max(2 * steps, 2 * radius - 1) < 1 << 32:
+def row_width(beyond: int, steps: int, radius: int, slope_bits: int) -> int:
+    """How many words a row has: as few as do."""
+    if beyond == layout.TAIL and slope_bits == 0 and max(2 * steps, 2 * radius - 1) < 1 << 32:
         return layout.SHORT
-    coin_bits = 32 + layout.LENT_BITS - (slope_bits + 1)
-    fits = beyond == layout.LAPS and slope_bits and coin_bits >= LEAST_COIN_BITS
+    fits = beyond == layout.LAPS and radius == 1 and 1 <= slope_bits <= MOST_SLOPE_BITS
     return layout.SLOPING if fits else layout.LONG
 
 
@@ -286,7 +288,7 @@ def assemble(
 ) -> Law:
     words = [0] * layout.HEADER
     slope_bits = len(slopes.slopes) if slopes is not None else 0
-    words[layout.WIDTH] = width = _row_width(beyond, steps, radius, slope_bits)
+    words[layout.WIDTH] = width = row_width(beyond, steps, radius, slope_bits)
     whole = 1 << (32 if width == layout.SHORT else 64)
     words[layout.STEPS], words[layout.RADIUS] = steps, radius
     words[layout.LIMBS] = limbs

@@ -2,7 +2,7 @@
 
 import fastnoise as fn
 
-# One law of one-word rows, one of two words with 64-bit places, one with two digits of levels.
+# One law of short rows, one of long ones with 64-bit places, one with two digits of levels.
 STAIRCASES = [
     fn.Staircase(epsilon=1.0),
     fn.Staircase(epsilon=0.005, sensitivity=0.3),

@@ -157,6 +157,28 @@ def test_damage__a_place_that_is_biased_is_seen(at, damaged):
     assert certificate.total_variation == 1.0
 
 
+ROWS = [
+    (fn.Staircase(1.0), layout.LONG),
+    (fn.Staircase(1e-3), layout.SHORT),
+    (fn.Staircase(1e-3), layout.SLOPING),
+    (fn.Laplace(1.0), layout.SHORT),
+    (fn.Laplace(1.0), layout.LONG),
+    (fn.Laplace(1e-3), layout.SLOPING),
+    (fn.Laplace(1.0), 5),
+]
+
+
+@pytest.mark.parametrize(("mechanism", "width"), ROWS, ids=str)
+def test_damage__rows_of_another_kind_are_seen(mechanism, width, damaged):
+    def change(law):
+        law[layout.WIDTH] = width
+        return law
+
+    certificate = damaged(mechanism, change)
+    assert certificate.epsilon == inf
+    assert certificate.total_variation == 1.0
+
+
 def test_damage__an_entry_that_should_not_be_is_seen(damaged):
     mechanism = fn.DiscreteStaircase(1.0, 10)
     law = law_of(mechanism)

@@ -149,6 +149,16 @@ def test_memory__is_shared_where_nothing_is_missing():
         assert np.shares_memory(first, whole)
 
 
+@pytest.mark.parametrize(("mechanism", "kind"), [(FLOATS, pa.int64()), (INTEGERS, pa.int8())])
+def test_empty_chunks__of_integers_that_pass_through_buffers(mechanism, kind, stream):
+    values = pa.array(range(9), kind)
+    chunks = pa.chunked_array([values[:0], values[:4], values[4:4], values[4:], values[:0]])
+    noisy = mechanism.perturb(chunks, stream=stream.at(0))
+    assert noisy.num_chunks == 5
+    expected = mechanism.perturb(values, stream=stream.at(0))
+    assert noisy.to_pylist() == expected.to_pylist()
+
+
 @pytest.mark.parametrize(
     "column",
     [pa.array([], pa.float64()), pl.Series([], dtype=pl.Float64), pd.Series([], dtype=float)],

@@ -65,23 +65,24 @@ def both_ways(law, words: list[int]) -> tuple[int, int]:
 FILL = [0x0123456789ABCDEF * (i + 3) % 2**64 for i in range(64)]
 
 
-def law_of_size(most: int) -> np.ndarray:
+def law_of_size(epsilon: float, most: int) -> np.ndarray:
     """Short rows whose head reaches that far, or a little less."""
-    levels = int(staircase_law(1.0, 1000, 5)[layout.HEAD_LEVELS])
-    return staircase_law(1.0, (most - 5) // levels, 5)
+    levels = int(staircase_law(epsilon, 1000, 5)[layout.HEAD_LEVELS])
+    return staircase_law(epsilon, (most - 5) // levels, 5)
 
 
-@pytest.mark.parametrize("most", [2**26, 2**31, 2**31 + 40, 2**35])
-def test_every_level__is_drawn_in_lanes_as_one_by_one(most):
-    """At both ends of what 32 bits hold, and beyond: words for every entry and edge of a level."""
-    law = law_of_size(most).copy()
+@pytest.mark.parametrize("most", [2**26, 2**31, 2**31 + 600, 2**34])
+@pytest.mark.parametrize("epsilon", [2.0, 1.0, 0.05])  # heads of few cells, and of many
+def test_levels__are_drawn_in_lanes_as_one_by_one(epsilon, most):
+    """At both ends of what 32 bits hold, and beyond: words for entries and edges of a level."""
+    law = law_of_size(epsilon, most).copy()
     levels = int(law[layout.HEAD_LEVELS])
     assert most - levels <= 5 + levels * int(law[layout.STEPS]) <= most
     places = [0, 1, 2**31 - 1, 2**31, 2**31 + 1, 2**32 - 2, 2**32 - 1, *FILL[:9]]
     words = np.array([place % 2**32 for place in places] + [1] * 16, np.uint32)
     cells, largest = staircase.table_cells(law, layout.HEAD_CELLS), 0
     nothing_ahead = np.zeros(AHEAD, np.int64)
-    for entry in range(levels + 1):
+    for entry in {*range(0, levels + 1, 1 + levels // 28), levels}:
         cells[: 1 << int(law[layout.HEAD_BITS])] = entry  # whatever the coin
         noise, careful = np.zeros(16, np.int64), np.zeros(1, np.uint32)
         staircase.short_rows(law, words, noise, careful, nothing_ahead)
@@ -246,6 +247,17 @@ def test_integer_vector_path_is_careful_path(name):
     fast = integer_noise(Release("staircase", law, 1.0), KEY, Rows(0), 10_000)
     key = np.frombuffer(KEY, "<u4")
     assert fast.tolist() == [staircase.draw_row(key, row, law) for row in range(10_000)]
+
+
+def test_few_cells__have_room_to_be_read_whole():
+    """Lanes read 32 cells of a short head and 64 of the digit of a sloping row, used or not."""
+    for law in INTEGER_LAWS.values():
+        cells, digit_cells = int(law[layout.HEAD_CELLS]), int(law[layout.DIGIT_CELLS])
+        assert len(law) >= cells + 16
+        if law[layout.WIDTH] == layout.SLOPING:
+            assert law[layout.DIGIT_BITS] == layout.SLOPING_DIGIT_BITS
+            assert len(law) >= digit_cells + 32
+    assert len(uniform_law(3, Fraction(1, 5))) == layout.HEADER + 16  # by padding alone
 
 
 def test_integer_vector_path__is_seen_to_differ_between_laws():

@@ -74,6 +74,23 @@ def test_wide_noise__is_added_exactly_too(release, rng):
         assert got[i] == exact(x[i], drawn, release.grid)
 
 
+@pytest.mark.parametrize("mechanism", [fn.Staircase(1.0), fn.Laplace(1.0), fn.L2Laplace(1.0, 2)])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_bare_values__are_added_as_others(mechanism, dtype, rng):
+    """What is neither clipped nor missing has a loop of its own, and the same bits."""
+    release = mechanism._release(mechanism.grid)
+    x = np.array(awkward(release.grid) * 30)
+    x = np.concatenate([x, rng.normal(size=1001) * 2.0 ** rng.integers(-60, 60, 1001)])
+    x = x[np.isfinite(x)].astype(dtype)
+    bare, others = np.empty_like(x), np.empty_like(x)
+    for limits, out in ((Limits(missing=False), bare), (EVERYWHERE, others)):
+        assert limits.bare == (out is bare)
+        perturb_chunk(release, KEY, Rows(0), 0, x, out, limits)
+    assert bare.tobytes() == others.tobytes()
+    assert not Limits(missing=False, low=-1.0).bare
+    assert not Limits(missing=False, high=1.0).bare
+
+
 def test_deep_rows__in_place_clipped_and_missing(rng):
     x = rng.normal(size=300) * 1e6
     x[5] = nan

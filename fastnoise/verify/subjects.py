@@ -19,7 +19,7 @@ from fastnoise.mechanisms.staircase import Staircase
 from fastnoise.mechanisms.staircase_choice import StaircaseChoice
 from fastnoise.mechanisms.truncated_discrete_laplace import TruncatedDiscreteLaplace
 
-# Rows of one word, rows of two, two digits of levels, sloping levels, one table of layers, several;
+# Short rows, long ones, two digits of levels, sloping rows, one table of layers, several;
 # l2 noise without places in cells, with spare bits for them, with words for them.
 USUAL: list[Any] = [
     *(Staircase(1.0), Staircase(0.005, 0.3), Staircase(20.0, 1000.0)),

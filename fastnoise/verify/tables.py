@@ -85,6 +85,7 @@ def check_line(law: DrawnLaw, ideal: Ideal, tally: Tally) -> None:
     entries, digits = law.levels + 2 + law.ends, int(law.law[layout.DIGIT_LEVELS]) + 1
     tally.expect(sum(law.head[:entries]) == law.whole, "the head does not sum to 1")
     tally.expect(sum(law.digit[:digits]) == law.whole, "the digit does not sum to 1")
+    tally.expect(law.has_its_words(), "a row has not the words that its law needs")
     tally.expect(not biased(law), "a place that should be drawn again is kept")
     compare(level_pairs(law, ideal), tally)
     compare(point_pairs(law, ideal), tally)

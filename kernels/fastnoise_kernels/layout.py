@@ -24,7 +24,7 @@ A row of a law on the line has two, three or four 32-bit words:
     long      the coin of the digit, the coin of the head, a place of two words
 
 A sloping row is a long one that makes do with less. Its place is that word and the last LENT_BITS
-of the digit's coin, which gets others from the first extra word: they matter to a row in 2**15.
+of the digit's coin, which gets others from the first extra word: they matter to a row in 2**16.
 """
 
 from typing import Final
@@ -61,6 +61,7 @@ SHORT: Final = 2
 SLOPING: Final = 3
 LONG: Final = 4
 LENT_BITS: Final = 10
+SLOPING_DIGIT_BITS: Final = 6  # of the digit of sloping rows: four registers hold its cells
 FEW_BITS: Final = 5  # two registers hold the cells of such a head: 32 are read, used or not
 
 

@@ -11,7 +11,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from fastnoise_kernels import lanes
-from fastnoise_kernels.layout import LENT_BITS
+from fastnoise_kernels.layout import LENT_BITS, SLOPING_DIGIT_BITS
 from fastnoise_kernels.staircase_lanes import pick
 
 
@@ -19,8 +19,8 @@ from fastnoise_kernels.staircase_lanes import pick
 def sixteen_sloping_rows(typing, words, offset, cells, digit_cells, sizes, noise, at):
     """`draw` for a group of sixteen rows; the mask that comes back marks those that need care.
 
-    `sizes`: head bits, head levels, digit bits, its restart, slope bits, and not below what a
-    coin needs care.
+    `sizes`: head bits, head levels, digit bits, its restart, slope bits, and how high the first 32
+    bits of a coin need care.
     """
 
     def codegen(context, builder, signature, arguments):
@@ -35,7 +35,7 @@ def sixteen_sloping_rows(typing, words, offset, cells, digit_cells, sizes, noise
             return builder.trunc(builder.extract_value(arguments[4], i), lanes.I32)
 
         quick = lanes.has_avx512(context)
-        digit_at = partial(lanes.permuted, cells=64) if quick else lanes.gather
+        digit_at = partial(lanes.permuted, cells=1 << SLOPING_DIGIT_BITS) if quick else lanes.gather
         levels, bits, most = size(1), size(4), size(5)
         digit_word, place_word = word(0), word(2)
         entry, careful = pick(builder, data(2), word(1), size(0))

@@ -6,7 +6,7 @@ likely, which makes a staircase; sloping levels make the discrete Laplace law.
 
 `draw` is the definition: noise as a function of the words of a row. The tile loops compute the same
 for rows that need no care, and leave the rest (a tie with a threshold, a biased bounded integer, a
-restart, a slope that might matter: about one row in 4,000) to it.
+restart, a slope that might matter: one row in some thousands) to it.
 """
 
 import numpy as np
@@ -387,5 +387,5 @@ def fill_staircase(key_at, law_at, law_size, first, ids_at, n, ahead_at, scratch
         some = long_rows(law, words, noise, careful, ahead)
     if some:
         redraw(careful, key, law, first, ids, lead, total, words, noise)
-    # Sixteen lanes of short rows reach 2**43 at most: 2,046 levels of 2**31 steps.
-    return ~lead if (some or width > SHORT) and widest(noise[lead:total]) >= EXACT_FLOAT else lead
+    # Sixteen lanes reach 2**43 at most: 2,046 levels of 2**31 steps, or sloping, 2**16 of 2**27.
+    return ~lead if (some or width == LONG) and widest(noise[lead:total]) >= EXACT_FLOAT else lead
