@@ -1,7 +1,8 @@
 """How far each kernel is from what limits it: the bytes it moves, the keystream it uses.
 
-A kernel can be no faster than the slower of the two, and computes besides. On one thread, where
-nothing else disturbs, and on two.
+A kernel can be no faster than the slower of the two, and computes besides. Floats are read once
+more before that: nothing may be drawn or written while one of them might be NaN. On one thread,
+where nothing else disturbs, and on two.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import numpy as np
 from fastnoise_kernels import layout
 
 from bench.suite.cases import CANDIDATES, SUBJECTS, Case
-from bench.suite.limits import Pass, Words, set_threads
+from bench.suite.limits import Pass, Read, Words, set_threads
 from bench.suite.measure import seconds
 from bench.table import Table
 
@@ -28,9 +29,11 @@ def keystream_bytes(mechanism: Any) -> float:
     return 4.0 * int(release.law[layout.WIDTH]) / release.dim
 
 
-def bytes_moved(case: Case) -> float:
-    """Read, and written, a value."""
-    return float(case.x.itemsize * (1 if case.y is None else 2))
+def bytes_moved(case: Case) -> tuple[int, int]:
+    """A value: read before any noise; then read, and written."""
+    size = case.x.itemsize
+    checked = case.x.dtype.kind == "f" and not case.chooses
+    return size if checked else 0, size if case.chooses else 2 * size
 
 
 def roofline_table(values: int = VALUES) -> Table:
@@ -38,26 +41,34 @@ def roofline_table(values: int = VALUES) -> Table:
         for name in SUBJECTS:
             case = Case(name, values)
             words = keystream_bytes(case.mechanism)
-            moved, ours = bytes_moved(case), []
+            before, moved = bytes_moved(case)
+            ours = []
             for threads in (1, 2):
                 set_threads(threads)
-                ours.append(_line(case, threads, moved, words))
-            yield name, f"{moved:.0f}", f"{words:.1f}", *ours[0], *ours[1]
+                ours.append(_line(case, threads, words))
+            shown = f"{before} + {moved}" if before else str(moved)
+            yield name, shown, f"{words:.1f}", *ours[0], *ours[1]
 
     caption = (
-        f"What limits each kernel, {values:,} values: ns a value for its bytes (`np.add`, on as "
-        "many threads) and its keystream (ChaCha20 in the cache), ns it takes, and how far that is "
-        "from the slower of the two; on 1 thread, then on 2"
+        f"What limits each kernel, {values:,} values: ns a value for its bytes (floats are read "
+        "once before anything is written; then `np.add`, on as many threads) and its keystream "
+        "(ChaCha20 in the cache), ns it takes, and how far that is from its limit: the first "
+        "reading, then the slower of the other two; on 1 thread, then on 2"
     )
     columns = ("memory", "keystream", "kernel", "distance") * 2
     return Table(caption, ("mechanism", "bytes moved", "of keystream", *columns), lines())
 
 
-def _line(case: Case, threads: int, moved: float, words: float) -> list[str]:
+def _line(case: Case, threads: int, words: float) -> list[str]:
+    before, moved = bytes_moved(case)
     target = np.zeros_like(case.x) if case.y is None else case.y
     fill = Words(max(1 << 18, int(case.x.size * words)))
-    kernel, memory, stream = seconds(case.ours, Pass(case.x, target, threads), fill)
-    memory *= moved / (2 * case.x.itemsize)
+    kernel, read, added, stream = seconds(
+        case.ours, Read(case.x), Pass(case.x, target, threads), fill
+    )
+    read *= before / case.x.itemsize
+    added *= moved / (2 * case.x.itemsize)
     stream *= case.x.size * words / fill.bytes
-    times = [1e9 * time / case.x.size for time in (memory, stream, kernel)]
-    return [*(f"{time:.2f}" for time in times), f"{kernel / max(memory, stream):.1f} x"]
+    times = [1e9 * time / case.x.size for time in (read + added, stream, kernel)]
+    limit = read + max(added, stream)
+    return [*(f"{time:.2f}" for time in times), f"{kernel / limit:.1f} x"]

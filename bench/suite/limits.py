@@ -35,6 +35,24 @@ class Pass:
             add_one(self.x, self.y)
 
 
+@numba.njit(parallel=True, fastmath=True)
+def total(x):
+    found = 0.0
+    for i in numba.prange(x.size):
+        found += x[i]
+    return found
+
+
+class Read:
+    """A pass that reads all data, on as many threads as numba has."""
+
+    def __init__(self, x: Any) -> None:
+        self.x = x.reshape(-1)
+
+    def __call__(self) -> None:
+        total(self.x)
+
+
 class Keystream:
     """ChaCha20 into existing memory, on as many threads as numba has."""
 
