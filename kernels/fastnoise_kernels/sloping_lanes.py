@@ -19,8 +19,8 @@ from fastnoise_kernels.staircase_lanes import pick
 def sixteen_sloping_rows(typing, words, offset, cells, digit_cells, sizes, noise, at):
     """`draw` for a group of sixteen rows; the mask that comes back marks those that need care.
 
-    `sizes`: head bits, head levels, digit bits, its restart, slope bits, and how high the first 32
-    bits of a coin need care.
+    `sizes`: head bits, head levels, digit bits, its restart, slope bits, and up to what the first
+    32 bits of a coin need care.
     """
 
     def codegen(context, builder, signature, arguments):
