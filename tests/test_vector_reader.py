@@ -8,13 +8,13 @@ from math import ceil, isnan
 import numpy as np
 import pytest
 from conftest import KEY
+from crafted import FILL, coin_for
 from fastnoise_kernels import layers, layout
 from fastnoise_kernels.box_staircase import box_columns, draw_box, redraw_box
 from fastnoise_kernels.l1_lanes import FEW, ball_column
 from fastnoise_kernels.l1_staircase import draw_ball, redraw_ball
 from fastnoise_kernels.staircase import OUT_OF_WORDS
 from numba import njit
-from test_reader import FILL, coin_for
 
 import fastnoise as fn
 from fastnoise import layer_tables, reader
