@@ -11,8 +11,8 @@ from numba import types
 from numba.extending import intrinsic
 
 from fastnoise_kernels import lanes
-from fastnoise_kernels.layout import LENT_BITS, SLOPING_DIGIT_BITS
-from fastnoise_kernels.staircase_lanes import pick
+from fastnoise_kernels.layout import LENT_BITS, SLOPING, SLOPING_DIGIT_BITS
+from fastnoise_kernels.staircase_lanes import pick, word_of
 
 
 @intrinsic
@@ -27,18 +27,15 @@ def sixteen_sloping_rows(typing, words, offset, cells, digit_cells, sizes, noise
         def data(i):
             return context.make_array(signature.args[i])(context, builder, arguments[i]).data
 
-        def word(i):
-            where = builder.add(arguments[1], ir.Constant(lanes.I64, lanes.LANES * i))
-            return lanes.load(builder, data(0), where, lanes.LANES_32)
-
         def size(i):
             return builder.trunc(builder.extract_value(arguments[4], i), lanes.I32)
 
         quick = lanes.has_avx512(context)
         digit_at = partial(lanes.permuted, cells=1 << SLOPING_DIGIT_BITS) if quick else lanes.gather
         levels, bits, most = size(1), size(4), size(5)
-        digit_word, place_word = word(0), word(2)
-        entry, careful = pick(builder, data(2), word(1), size(0))
+        words = (word_of(builder, data(0), arguments[1], i) for i in range(SLOPING))
+        digit_word, head_word, place_word = words
+        entry, careful = pick(builder, data(2), head_word, size(0))
         digit, tie = pick(builder, data(3), digit_word, size(2), digit_at, LENT_BITS)
         careful |= tie | (entry > levels) | digit.equals(size(3))
         lent = digit_word << 32 - LENT_BITS

@@ -10,7 +10,7 @@ from fastnoise_kernels import lanes
 def pick(builder, cells, coin, bits, cells_at=lanes.gather, unknown=0):
     """`look_up` for sixteen coins: their entries, and a mask of ties.
 
-    unknown: so many last bits of a coin are: a threshold that differs in no others is a tie.
+    unknown: how many last bits of a coin are; a threshold that differs in no other bit is a tie.
     """
     index = coin >> builder.sub(ir.Constant(lanes.I32, 32), bits)
     rest = (coin | (1 << unknown) - 1) << bits
@@ -21,6 +21,12 @@ def pick(builder, cells, coin, bits, cells_at=lanes.gather, unknown=0):
     if not unknown:
         return entry, rest.equals(threshold)
     return entry, rest - threshold < builder.shl(ir.Constant(lanes.I32, 1 << unknown), bits)
+
+
+def word_of(builder, words, start, i):
+    """32-bit word i of sixteen rows whose words start there."""
+    where = builder.add(start, ir.Constant(lanes.I64, lanes.LANES * i))
+    return lanes.load(builder, words, where, lanes.LANES_32)
 
 
 def rows_intrinsic(few_cells=False, narrow=False):
@@ -45,8 +51,7 @@ def rows_intrinsic(few_cells=False, narrow=False):
                 return context.make_array(signature.args[i])(context, builder, arguments[i]).data
 
             def word(i):
-                where = builder.add(arguments[1], ir.Constant(lanes.I64, lanes.LANES * i))
-                return lanes.load(builder, data(0), where, lanes.LANES_32)
+                return word_of(builder, data(0), arguments[1], i)
 
             def size(i):
                 value = builder.extract_value(arguments[4], i)
