@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, floor
+from functools import lru_cache
+from math import ceil, exp, floor
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from fastnoise_kernels import layout
 from fastnoise_kernels.polynomials import LN2
 
 from fastnoise.engine import CHUNK, compiles, count_bad
@@ -57,6 +59,22 @@ def law_of(steps: Steps) -> Array:
     """What the kernel is told: sizes of levels, in halves of a grid step, then the rate."""
     sizes = 2.0 / steps.grid, 1.0 - 2.0 * steps.radius - steps.steps, 0.5 / steps.steps
     return read_only(np.array([*sizes, rate_of(steps.epsilon)]))
+
+
+@lru_cache(maxsize=64)
+def tables_of(steps: Steps, count: int) -> Array:
+    """Weights for the kernel in 32 bits, digit by digit of a level; none if it cannot be used.
+
+    Level 0 weighs what a sum of `count` such weights has room for. A level with more digits than
+    there are has to weigh less than 1.
+    """
+    largest, epsilon, base = layout.WHOLE // count, min(steps.epsilon, NEVER), layout.LEVEL_BASE
+    enough = (n for n in layout.LEVEL_DIGITS if largest * exp(-epsilon * (base**n - 1)) < 0.5)
+    fits = steps.steps >= layout.LEAST_STEPS and count <= layout.MOST_CANDIDATES
+    digits = next(enough, 0) if fits else 0
+    tables = np.exp(-epsilon * np.outer(base ** np.arange(digits), np.arange(base)))
+    tables[:1] *= largest
+    return read_only(tables.astype(np.float32).reshape(-1))
 
 
 class UnfitCosts(Exception):
@@ -139,7 +157,16 @@ def _choose_block(steps: Steps, key: bytes, rows: Rows, costs: Array, out: Array
         count = costs.shape[1]
         values = read_only(costs.reshape(-1))
         words = np.frombuffer(key, "<u4")
-        arguments = words, rows.first, rows.ids, values, count, law_of(steps), out
+        arguments = (
+            words,
+            rows.first,
+            rows.ids,
+            values,
+            count,
+            law_of(steps),
+            tables_of(steps, count),
+            out,
+        )
         undecided = choice.choose(len(costs), *arguments, grain=count)
         places = np.flatnonzero(out < 0).tolist() if undecided else range(0)
         if undecided and not np.isfinite(costs[places]).all():

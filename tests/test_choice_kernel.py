@@ -13,7 +13,7 @@ from numba import njit
 
 import fastnoise as fn
 from fastnoise import choice
-from fastnoise.choice import ChoiceReader, Steps, law_of
+from fastnoise.choice import ChoiceReader, Steps, law_of, tables_of
 from fastnoise.exact import exp_bounds
 from fastnoise.reader import row_words
 from fastnoise.rows import Rows
@@ -159,7 +159,7 @@ def test_choice__bulk_leaves_that_room(more):
         if odds > 0.1:
             steps = Steps(odds * (1 + more), 1.0, 1, 1)
             arguments = np.frombuffer(KEY, "<u4"), row, np.empty(0, np.int64), costs.ravel(), 2
-            unclear = kernels.choose(1, *arguments, law_of(steps), out)
+            unclear = kernels.choose(1, *arguments, law_of(steps), tables_of(steps, 2), out)
             assert (unclear, out[0]) == ((1, -1) if more < 2.0**-35 else (0, 0))
             choice._choose_block(steps, KEY, Rows(row), costs, out)
             assert out[0] == ChoiceReader(steps).choose(KEY, row, costs[0].tolist())

@@ -12,15 +12,21 @@ from numba.extending import intrinsic
 
 from fastnoise_kernels import lanes
 from fastnoise_kernels.chacha import AHEAD, fill_words, fill_words_of, words_room
+from fastnoise_kernels.choice_lanes import (
+    UNIT,
+    narrow_margin,
+    three_digit_choices,
+    two_digit_choices,
+)
 from fastnoise_kernels.elementary import INTEGER_FLOAT, falling_power
 from fastnoise_kernels.jit import inner, kernel
+from fastnoise_kernels.layout import LEVEL_BASE
 from fastnoise_kernels.polynomials import POWER_ERROR
 
 TILE = 256  # rows
 MOST_HALVES = 2.0**53  # of grid steps: costs beyond 2**52 steps count as that
 ONE_BITS = 0x3FF << 52
 UNDECIDED = -1
-EIGHT = ir.VectorType(lanes.DOUBLE, 8)
 
 
 def size_of(cost, sizes):
@@ -52,14 +58,6 @@ def none_yet(builder):
     return [lanes.floats(builder, np.inf), lanes.floats(builder, 0.0)]
 
 
-def times(builder, index, factor):
-    return builder.mul(index, ir.Constant(lanes.I64, factor))
-
-
-def plus(builder, index, more):
-    return builder.add(index, ir.Constant(lanes.I64, more))
-
-
 @intrinsic
 def block_levels(typing, costs, at, count, sizes, columns, least):
     """Levels of sixteen rows of at least eight costs, from `at` on, candidate by candidate.
@@ -73,26 +71,26 @@ def block_levels(typing, costs, at, count, sizes, columns, least):
             return context.make_array(signature.args[i])(context, builder, arguments[i]).data
 
         def eight(row, first):
-            place = builder.add(builder.add(arguments[1], times(builder, count, row)), first)
-            return builder.load(lanes.pointer(builder, data(0), place, EIGHT), align=8)
+            place = builder.add(builder.add(arguments[1], lanes.times(builder, count, row)), first)
+            return builder.load(lanes.pointer(builder, data(0), place, lanes.EIGHT), align=8)
 
         def turn(i, carried):
             least, together = carried
-            first = times(builder, i, 8)
+            first = lanes.times(builder, i, 8)
             first = builder.select(builder.icmp_signed("<", first, last), first, last)
             rows = [eight(row, first) for row in range(lanes.LANES)]
             columns = (lanes.rows_of(builder, half) for half in (rows[:8], rows[8:]))
-            to = times(builder, first, lanes.LANES)
+            to = lanes.times(builder, first, lanes.LANES)
             for j, halves in enumerate(zip(*columns, strict=True)):
                 size = size_of(lanes.joined(builder, *halves), sizes)
                 level = level_of(size, sizes)
-                lanes.store(level, data(4), plus(builder, to, lanes.LANES * j))
+                lanes.store(level, data(4), lanes.plus(builder, to, lanes.LANES * j))
                 least, together = lesser(level, least), together + size
             return [least, together]
 
         count, sizes = arguments[2], list(lanes.unpacked(builder, arguments[3], 3))
-        last = plus(builder, count, -8)
-        blocks = builder.lshr(plus(builder, count, 7), ir.Constant(lanes.I64, 3))
+        last = lanes.plus(builder, count, -8)
+        blocks = builder.lshr(lanes.plus(builder, count, 7), ir.Constant(lanes.I64, 3))
         least, together = lanes.loop(builder, blocks, none_yet(builder), turn)
         lanes.store(least, data(5), 0)
         return (~(together < MOST_HALVES)).bits()
@@ -114,7 +112,7 @@ def column_levels(typing, columns, count, sizes, least):
             return context.make_array(signature.args[i])(context, builder, arguments[i]).data
 
         def turn(i, carried):
-            at = times(builder, i, lanes.LANES)
+            at = lanes.times(builder, i, lanes.LANES)
             least, unfit = carried
             cost = lanes.load_floats(builder, data(0), at)
             size = size_of(cost, sizes)
@@ -144,9 +142,9 @@ def sum_columns(typing, columns, count, rate, least, total, following, at):
 
         def turn(i, carried):
             (total,) = carried
-            at = times(builder, i, lanes.LANES)
+            at = lanes.times(builder, i, lanes.LANES)
             for half in (0, 8):
-                place = plus(builder, builder.add(arguments[6], at), half)
+                place = lanes.plus(builder, builder.add(arguments[6], at), half)
                 lanes.prefetch(builder, lanes.pointer(builder, data(5), place, lanes.DOUBLE), 1)
             level = lanes.load_floats(builder, data(0), at)
             total += falling_power(level - least, rate)
@@ -176,7 +174,7 @@ def count_columns(typing, columns, count, words, at, error, total, goals, choice
             return context.make_array(signature.args[i])(context, builder, arguments[i]).data
 
         def turn(i, carried):
-            sums = lanes.load_floats(builder, data(0), times(builder, i, lanes.LANES))
+            sums = lanes.load_floats(builder, data(0), lanes.times(builder, i, lanes.LANES))
             surely, perhaps = carried
             return [
                 (sums < low).where(surely + 1, surely),
@@ -256,13 +254,16 @@ def weights(start, stop, levels, law, out):
 
 
 @kernel
-def choose(start, stop, key, first, ids, costs, count, law, out):
+def choose(start, stop, key, first, ids, costs, count, law, tables, out):
     """The choices of rows start .. stop, UNDECIDED where left to the Python layer.
 
     Counts groups of sixteen rows with such a one, which may be another's row.
     """
     words, ahead = np.empty(words_room(TILE, 2), np.uint32), np.zeros(AHEAD, np.int64)
     room, error = rooms(count), margin(count)
+    sums, choices = np.empty(16 * max(16, count), np.uint32), np.empty(16, np.int64)
+    sizes, digits = (law[0] / UNIT, law[1] / UNIT, law[2] * UNIT), len(tables) // LEVEL_BASE
+    narrow, enough = narrow_margin(digits, count), 15 * count + max(16, count)
     undecided = 0
     at = start
     while at < stop:
@@ -275,13 +276,25 @@ def choose(start, stop, key, first, ids, costs, count, law, out):
             place = fill_words(key, first + at, n, 2, words, ahead)
         for group in range(0, lead + n, 16):
             row = at - lead + group
-            near = choose_sixteen(costs, count, row, words, place + 2 * group, law, error, room)
-            undecided += near != 0
+            there, where, unsure = row * count, place + 2 * group, np.uint32(1)
+            all_there = row >= 0 and there + enough <= len(costs)
+            if all_there and digits == 2:
+                unsure = two_digit_choices(
+                    costs, there, count, words, where, sizes, tables, narrow, sums, choices
+                )
+            elif all_there and digits == 3:
+                unsure = three_digit_choices(
+                    costs, there, count, words, where, sizes, tables, narrow, sums, choices
+                )
+            if unsure:
+                near = choose_sixteen(costs, count, row, words, where, law, error, room)
+                undecided += near != 0
+                choices[:] = room[4]
             if lead <= group <= lead + n - 16:
                 for lane in range(16):  # a number that is known: 1.24 -> 1.20 ns a candidate
-                    out[row + lane] = room[4][lane]
+                    out[row + lane] = choices[lane]
             else:
                 for lane in range(max(0, lead - group), min(16, lead + n - group)):
-                    out[row + lane] = room[4][lane]
+                    out[row + lane] = choices[lane]
         at += n
     return undecided

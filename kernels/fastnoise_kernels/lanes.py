@@ -17,6 +17,7 @@ DOUBLE = ir.DoubleType()
 LANES_32 = ir.VectorType(I32, LANES)
 LANES_64 = ir.VectorType(I64, LANES)
 FLOAT_LANES = ir.VectorType(DOUBLE, LANES)
+EIGHT = ir.VectorType(DOUBLE, 8)
 _LOW = 0xFFFFFFFF
 _LANES_1 = ir.VectorType(ir.IntType(1), LANES)
 
@@ -83,10 +84,8 @@ class Lanes:
 
     def followed_by(self, other: Lanes, bits: Any) -> Lanes:
         """Shifted left; the leading bits of `other`, both of 32, take the place of what is free."""
-        name, kind = "llvm.fshl.v16i32", ir.FunctionType(LANES_32, [LANES_32] * 3)
-        module = self.builder.module
-        function = module.globals.get(name) or ir.Function(module, kind, name)
-        return self._new(self.builder.call(function, [self.value, other.value, self._like(bits)]))
+        values = self.value, other.value, self._like(bits)
+        return self._new(call(self.builder, "llvm.fshl.v16i32", LANES_32, *values))
 
     def where(self, chosen: Lanes, otherwise: Any) -> Lanes:
         """Lane by lane: `chosen` where this mask is set."""
@@ -186,6 +185,13 @@ class Floats(Lanes):
         """self * factor + addend, rounded once."""
         return self._call("fma", factor, addend)
 
+    def floored_times_plus(self, factor: Any, addend: Any) -> Floats:
+        """self * factor + addend, rounded down; with AVX-512 alone."""
+        name, down = "llvm.x86.avx512.vfmadd.pd.512", ir.Constant(I32, 1 | 8)  # and no exceptions
+        values = (self._new(self._like(value)).halves() for value in (self, factor, addend))
+        eights = zip(*values, strict=True)
+        return joined(self.builder, *(call(self.builder, name, EIGHT, *v, down) for v in eights))
+
     def with_sign(self, word: Lanes) -> Floats:
         """Negated where the leading bit of `word` is set."""
         return (self.as_bits() ^ (word & 1 << 63)).as_floats()
@@ -194,11 +200,16 @@ class Floats(Lanes):
         return Lanes(self.builder, self.builder.bitcast(self.value, LANES_64))
 
     def _call(self, name: str, *others: Any) -> Floats:
-        arguments = [self.value, *map(self._like, others)]
-        module, full_name = self.builder.module, f"llvm.{name}.v{LANES}f64"
-        kind = ir.FunctionType(FLOAT_LANES, [FLOAT_LANES] * len(arguments))
-        function = module.globals.get(full_name) or ir.Function(module, kind, full_name)
-        return self._new(self.builder.call(function, arguments))
+        values = self.value, *map(self._like, others)
+        return self._new(call(self.builder, f"llvm.{name}.v{LANES}f64", FLOAT_LANES, *values))
+
+
+def call(builder: ir.IRBuilder, name: str, kind: ir.Type, *arguments: ir.Value) -> ir.Value:
+    """What LLVM's own function of that name returns, which is of that kind."""
+    function = builder.module.globals.get(name) or ir.Function(
+        builder.module, ir.FunctionType(kind, [value.type for value in arguments]), name
+    )
+    return builder.call(function, arguments)
 
 
 def mask_of(builder: ir.IRBuilder, bits: ir.Value) -> Lanes:
@@ -226,6 +237,16 @@ def unpacked(builder: ir.IRBuilder, tuple_: ir.Value, count: int) -> Iterator[Fl
 def counting(builder: ir.IRBuilder) -> Lanes:
     """0, 1, .. 15."""
     return Lanes(builder, ir.Constant(LANES_64, list(range(LANES))))
+
+
+def times(builder: ir.IRBuilder, index: ir.Value, factor: int) -> ir.Value:
+    """An index, multiplied."""
+    return builder.mul(index, ir.Constant(I64, factor))
+
+
+def plus(builder: ir.IRBuilder, index: ir.Value, more: int) -> ir.Value:
+    """An index, further."""
+    return builder.add(index, ir.Constant(I64, more))
 
 
 def pointer(builder: ir.IRBuilder, data: ir.Value, index: Any, kind: ir.Type) -> ir.Value:
@@ -284,10 +305,8 @@ def gather(builder: ir.IRBuilder, data: ir.Value, index: Lanes) -> Lanes:
 def prefetch(builder: ir.IRBuilder, address: ir.Value, cache: int, to_write: bool = False) -> None:
     """Have the line at that address on its way to the first- or second-level cache."""
     where = builder.bitcast(address, ir.IntType(8).as_pointer())
-    name, kind = "llvm.prefetch.p0", ir.FunctionType(ir.VoidType(), [where.type, I32, I32, I32])
-    function = builder.module.globals.get(name) or ir.Function(builder.module, kind, name)
     write, locality, data = (ir.Constant(I32, value) for value in (int(to_write), 4 - cache, 1))
-    builder.call(function, [where, write, locality, data])
+    call(builder, "llvm.prefetch.p0", ir.VoidType(), where, write, locality, data)
 
 
 def loop(
@@ -328,26 +347,29 @@ def has_avx512(context: Any) -> bool:
 
 def permuted(builder: ir.IRBuilder, data: ir.Value, index: Lanes, cells: int = 32) -> Lanes:
     """What `gather` gives, of 32 or 64 elements, all of which are read: 1.0 -> 0.1 ns a row."""
-    name = "llvm.x86.avx512.vpermi2var.d.512"
-    function = builder.module.globals.get(name) or ir.Function(
-        builder.module, ir.FunctionType(LANES_32, [LANES_32] * 3), name
-    )
+    low = of_two(index, *table_of(builder, data, 0))
+    if cells == 32:
+        return low
+    return (index < 32).where(low, of_two(index, *table_of(builder, data, 32)))
 
-    def of_two(at: int) -> Lanes:
-        first, second = (load(builder, data, start, LANES_32) for start in (at, at + LANES))
-        return Lanes(builder, builder.call(function, [first.value, index.value, second.value]))
 
-    return of_two(0) if cells == 32 else (index < 32).where(of_two(0), of_two(32))
+def table_of(builder: ir.IRBuilder, data: ir.Value, start: int) -> list[Lanes]:
+    """32 elements of 32 bits in two registers."""
+    return [load(builder, data, at, LANES_32) for at in (start, start + LANES)]
+
+
+def of_two(index: Lanes, first: Lanes, second: Lanes) -> Lanes:
+    """Of 32 elements, what the last five bits say; with AVX-512 alone."""
+    name, values = "llvm.x86.avx512.vpermi2var.d.512", (first.value, index.value, second.value)
+    return Lanes(index.builder, call(index.builder, name, LANES_32, *values))
 
 
 def picked(table: tuple[float, ...], index: Lanes) -> Floats:
     """Of a table of sixteen, what the last four bits of 64 say; with AVX-512 alone."""
-    builder, some = index.builder, ir.VectorType(DOUBLE, 8)
-    name = "llvm.x86.avx512.vpermi2var.pd.512"
-    kind = ir.FunctionType(some, [some, ir.VectorType(I64, 8), some])
-    function = builder.module.globals.get(name) or ir.Function(builder.module, kind, name)
-    first, second = (ir.Constant(some, list(table[at : at + 8])) for at in (0, 8))
-    return joined(builder, *(builder.call(function, [first, i, second]) for i in index.halves()))
+    builder, name = index.builder, "llvm.x86.avx512.vpermi2var.pd.512"
+    first, second = (ir.Constant(EIGHT, list(table[at : at + 8])) for at in (0, 8))
+    halves = (call(builder, name, EIGHT, first, half, second) for half in index.halves())
+    return joined(builder, *halves)
 
 
 def transposed(rows: list[Lanes]) -> list[Lanes]:
