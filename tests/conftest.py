@@ -1,11 +1,16 @@
-"""Fixtures for all tests."""
+"""Fixtures and marks for all tests."""
 
 import numpy as np
 import pytest
+from fastnoise_kernels import lanes
+from numba.core.registry import cpu_target
 
 import fastnoise as fn
 
 KEY = bytes(range(32))
+needs_avx512 = pytest.mark.skipif(
+    not lanes.has_avx512(cpu_target.target_context), reason="kernels use it with AVX-512 alone"
+)
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
+from conftest import needs_avx512
 from fastnoise_kernels import lanes
 from fastnoise_kernels.elementary import (
     above_inverse,
@@ -17,14 +18,11 @@ from fastnoise_kernels.elementary import (
 )
 from fastnoise_kernels.polynomials import NEAR, POWER_ERROR
 from numba import njit, types
-from numba.core.registry import cpu_target
 from numba.extending import intrinsic
 
 from fastnoise.choice import rate_of
 
 ONES = 2**64 - 1
-HAS_AVX512 = lanes.has_avx512(cpu_target.target_context)
-needs_avx512 = pytest.mark.skipif(not HAS_AVX512, reason="kernels use it with AVX-512 alone")
 
 
 def _sixteen_intrinsic(function, load):

@@ -143,6 +143,18 @@ def test_tables__a_wrong_weight_of_choices_is_seen(broken, level):
     assert "e**-" in broken.failures("tables")
 
 
+@pytest.mark.parametrize("at", [0, 5, 33, 36])
+def test_tables__a_wrong_narrow_weight_of_choices_is_seen(broken, at):
+    """An entry that is off by a few roundings of its 24 bits."""
+
+    def spoil(tables):
+        return tables * (1 + 5 * 2.0**-24 * (np.arange(len(tables)) == at)).astype(np.float32)
+
+    broken.spoil(choice, "tables_of", spoil)
+    broken.only_of(fn.StaircaseChoice(0.5))
+    assert "weighs" in broken.failures("tables")
+
+
 @pytest.mark.parametrize("factor", [1.05, 1.0001])
 @pytest.mark.parametrize(
     ("mechanism", "name", "place"),

@@ -264,6 +264,27 @@ def check_weights(mechanism: Any, tally: Tally) -> None:
             room = exactly(POWER_ERROR) * right if right > NO_WEIGHT else right
             close = abs(exactly(weight) - right) <= room
             tally.expect(close, f"e**-{epsilon * level} is {weight}, not {right:.20}")
+        for count in (2, layout.MOST_CANDIDATES):
+            check_narrow_weights(mechanism, count, tally)
+
+
+def check_narrow_weights(mechanism: Any, count: int, tally: Tally) -> None:
+    """The same in units of a 32-bit sum: rounded to 24 bits in every table and product."""
+    tables, epsilon = choice.tables_of(mechanism._steps, count), exactly(mechanism.epsilon)
+    roundings = 2 * len(tables) // layout.LEVEL_BASE - 1
+    room = roundings * Decimal(2) ** -24 + Decimal(2) ** -28
+    for level, weight in enumerate(narrow_weights(tables)):
+        right = layout.WHOLE // count * (-epsilon * level).exp()
+        close = abs(exactly(weight) - right) <= room * right + Decimal(2) ** -99
+        tally.expect(close, f"level {level} of {count} weighs {weight}, not {right:.20}")
+
+
+def narrow_weights(tables: Law) -> list[float]:
+    """Of all levels that have no more digits than there are tables."""
+    weights = np.ones(1, np.float32)
+    for table in tables.reshape(-1, layout.LEVEL_BASE):
+        weights = np.outer(table, weights).ravel()
+    return weights.tolist()
 
 
 def weighed_levels(epsilon: float) -> list[int]:

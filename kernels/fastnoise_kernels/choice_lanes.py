@@ -3,7 +3,7 @@
 Levels are exact, as in `choice`, but turned into columns after they are computed, when half as many
 bits are left. Weights are integers, so that their sums are exact; each is a product of numbers from
 tables that registers hold, one for each digit of its level to the base of LEVEL_BASE. That leaves a
-row in 2**17 undecided among 32 candidates, for `choice.choose_sixteen`.
+row in 2**16 undecided among 32 candidates, for `choice.choose_sixteen`.
 """
 
 from llvmlite import ir
