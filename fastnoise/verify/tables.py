@@ -19,6 +19,7 @@ from fastnoise_kernels import layout
 from fastnoise_kernels.polynomials import POWER_ERROR
 
 from fastnoise import choice
+from fastnoise.choice import Array
 from fastnoise.exact import DrawnLaw, DrawnLayers
 from fastnoise.tables import Law
 from fastnoise.verify.ideal import (
@@ -279,12 +280,12 @@ def check_narrow_weights(mechanism: Any, count: int, tally: Tally) -> None:
         tally.expect(close, f"level {level} of {count} weighs {weight}, not {right:.20}")
 
 
-def narrow_weights(tables: Law) -> list[float]:
+def narrow_weights(tables: Array) -> list[float]:
     """Of all levels that have no more digits than there are tables."""
-    weights = np.ones(1, np.float32)
+    weights: Array = np.ones(1, np.float32)
     for table in tables.reshape(-1, layout.LEVEL_BASE):
         weights = np.outer(table, weights).ravel()
-    return weights.tolist()
+    return [*map(float, weights)]
 
 
 def weighed_levels(epsilon: float) -> list[int]:
