@@ -72,9 +72,10 @@ def tables_of(steps: Steps, count: int) -> Array:
     enough = (n for n in layout.LEVEL_DIGITS if largest * exp(-epsilon * (base**n - 1)) < 0.5)
     fits = steps.steps >= layout.LEAST_STEPS and count <= layout.MOST_CANDIDATES
     digits = next(enough, 0) if fits else 0
-    tables = np.exp(-epsilon * np.outer(base ** np.arange(digits), np.arange(base)))
-    tables[:1] *= largest
-    return read_only(tables.astype(np.float32).reshape(-1))
+    with np.errstate(under="ignore"):
+        tables = np.exp(-epsilon * np.outer(base ** np.arange(digits), np.arange(base)))
+        tables[:1] *= largest
+        return read_only(tables.astype(np.float32).reshape(-1))
 
 
 class UnfitCosts(Exception):

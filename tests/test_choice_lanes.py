@@ -98,6 +98,21 @@ def test_narrow__wrong_sizes_of_levels_are_seen(size, sign, rng):
     assert levels_differ(steps, tuple(sizes), rng)
 
 
+@pytest.mark.parametrize("gamma", [0.3, 1.0])
+@pytest.mark.parametrize("sensitivity", [1.0, 0.7])
+def test_narrow__levels_at_the_end_are_right_or_refused(sensitivity, gamma):
+    """Where the largest sizes are that have levels of 32 bits: half a step further they are not."""
+    steps = fn.StaircaseChoice(1.0, sensitivity, gamma=gamma)._steps
+    for below in (-2.0, -1.0, -0.5, -0.25, 0.0, 0.125, 0.25, 0.375, 0.5, 0.625, 1.0, 1.5, 2.0):
+        for sign in (-1.0, 1.0):
+            cost = sign * (2.0**50 - below) * steps.grid
+            found = narrow_levels(np.full((16, 2), cost), sizes_of(steps))
+            if below > 0.0 or (below, sign) == (0.0, -1.0):
+                assert set(found.ravel().tolist()) == {steps.level(cost)}
+            else:
+                assert found is None
+
+
 @pytest.mark.parametrize("count", [1, 2, 15, 16, 17, 31, 32, 33, 255])
 def test_narrow__every_level_is_in_its_place(count, rng):
     steps = steps_of(1.0)
@@ -221,6 +236,34 @@ def test_narrow__no_room_for_errors_is_seen(epsilon, row, at):
     assert narrow(steps, rows, words, margin=(0, 0))[0].tolist() != exact
 
 
+def test_narrow__margin():
+    """What its derivation says: each part of it is needed, and few would show in a test."""
+    for count in (1, 32, 255):
+        assert narrow_margin(2, count) == (3 * 2**7 + 8, count + 4)
+        assert narrow_margin(3, count) == (5 * 2**7 + 8, count + 4)
+
+
+def test_narrow__weights_that_are_rounded_down_are_seen():
+    """Many that lose nearly a unit each: the margin has room for that; without, some are wrong."""
+    steps, row = steps_of(1.0), [0.0] + [16.0] * 254
+    rows, (parts, units) = np.tile(row, (16, 1)), narrow_margin(2, len(row))
+    unit = 1 / int(narrow(steps, rows, np.zeros(16, np.uint64))[1][0, -1])
+    words = around(steps, row, 127, np.linspace(-150, 150, 16) * unit)
+    exact = [ChoiceReader(steps).draw(iter([word, 1 << 63]), row) for word in words.tolist()]
+    assert set(narrow(steps, rows, words)[0]) == {-1}
+    for less in (units, units - 4):
+        chosen = narrow(steps, rows, words, margin=(parts, units - less))[0].tolist()
+        assert any(found not in (-1, right) for found, right in zip(chosen, exact, strict=True))
+
+
+@pytest.mark.parametrize("row", [[40.0, 0.0], [24.0, 0.0, 0.0]])
+def test_narrow__a_goal_near_zero_is_left_undecided(row):
+    """There is no sum below the first one, however small that is."""
+    steps, words = steps_of(1.0), np.zeros(16, np.uint64)
+    assert ChoiceReader(steps).draw(iter([0, 0, 0]), row) == 0
+    assert set(narrow(steps, np.tile(row, (16, 1)), words)[0]) == {-1}
+
+
 @pytest.mark.parametrize(("epsilon", "row", "at"), CLOSE)
 def test_narrow__weights_that_are_off_by_more_than_the_room_are_seen(epsilon, row, at):
     """Just outside the margin it decides, and rightly; with weights that are off, wrongly."""
@@ -269,33 +312,40 @@ def test_narrow__what_is_left_undecided_is_decided(more):
     assert tried > 20
 
 
-def test_narrow__nothing_is_read_beyond_the_costs():
-    """They end where memory does, so that reading on would end the process."""
+def test_narrow__tables_are_no_error_of_floats():
+    """They underflow, which is nobody's business."""
+    with np.errstate(all="raise"):
+        for epsilon in (1e-3, 0.3, 1.0, 1e5):
+            fn.StaircaseChoice(epsilon).choose(np.ones((40, 7)))
+
+
+def test_narrow__nothing_is_read_around_the_costs():
+    """They end, or start, where memory does: reading on would end the process."""
     found = run(
         """
         import ctypes, mmap
         import numpy as np
         import fastnoise as fn
 
-        size, rng = 1 << 20, np.random.default_rng(1)
-        memory = mmap.mmap(-1, size + mmap.PAGESIZE)
+        size, page, rng = 1 << 20, mmap.PAGESIZE, np.random.default_rng(1)
+        memory = mmap.mmap(-1, size + 2 * page)
         start = ctypes.addressof(ctypes.c_char.from_buffer(memory))
         protect = ctypes.CDLL(None).mprotect
         protect.argtypes = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int
-        assert protect(start + size, mmap.PAGESIZE, 0) == 0
+        assert protect(start, page, 0) == protect(start + page + size, page, 0) == 0
         law, stream, tried = fn.StaircaseChoice(0.5), fn.Stream.from_key(bytes(32)), 0
         for count in (1, 2, 3, 7, 15, 16, 17, 31, 33):
             for rows in (15, 16, 17, 31, 32, 48):
-                sound = rng.random((rows + 16, count)) * 9
-                n = rows * count
-                at_the_end = np.frombuffer(memory, np.float64, n, size - 8 * n).reshape(rows, count)
-                at_the_end[:] = sound[:rows]
-                for first in (0, 5):
-                    chosen = law.choose(at_the_end, stream=stream.at(first))
-                    expected = law.choose(sound, stream=stream.at(first))[:rows]
-                    assert (chosen == expected).all()
-                    tried += 1
+                sound, n = rng.random((rows + 16, count)) * 9, rows * count
+                for place in (page, page + size - 8 * n):
+                    costs = np.frombuffer(memory, np.float64, n, place).reshape(rows, count)
+                    costs[:] = sound[:rows]
+                    for first in (0, 5):
+                        chosen = law.choose(costs, stream=stream.at(first))
+                        expected = law.choose(sound, stream=stream.at(first))[:rows]
+                        assert (chosen == expected).all()
+                        tried += 1
         print(tried)
         """
     )
-    assert found == "108"
+    assert found == "216"

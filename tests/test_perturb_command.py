@@ -276,20 +276,36 @@ def test_folder__that_is_read_only(job, tmp_path):
     assert pq.read_table(job.source).equals(people(200))
 
 
-def test_interrupt__right_after_a_place_is_made(tmp_path, monkeypatch):
-    """Before it is known that no other run writes there."""
-    locked, interrupted = place._locked, []
+@pytest.mark.parametrize("folder", [False, True])
+@pytest.mark.parametrize("step", ["_made", "_locked"])
+def test_interrupt__right_after_a_place_is_made(step, folder, tmp_path, monkeypatch):
+    """Before it is known which one it is, or that no other run writes there."""
+    right, interrupted = getattr(place, step), []
 
     def interrupted_once(*arguments):
+        found = right(*arguments)
         if not interrupted:
             interrupted.append(True)
+            if step == "_locked":
+                place.fcntl.flock(arguments[0], place.fcntl.LOCK_UN)
             raise KeyboardInterrupt
-        return locked(*arguments)
+        return found
 
-    monkeypatch.setattr(place, "_locked", interrupted_once)
-    with pytest.raises(KeyboardInterrupt), place.claimed(tmp_path / "partial", folder=False):
+    monkeypatch.setattr(place, step, interrupted_once)
+    with pytest.raises(KeyboardInterrupt), place.claimed(tmp_path / "partial", folder):
         pass
     assert names(tmp_path) == []
+
+
+def test_interrupt__leaves_the_place_of_another_run(tmp_path, monkeypatch):
+    def interrupted(*arguments):
+        raise KeyboardInterrupt
+
+    with place.claimed(tmp_path / "partial", folder=False):
+        monkeypatch.setattr(place, "_made", interrupted)
+        with pytest.raises(KeyboardInterrupt), place.claimed(tmp_path / "partial", folder=False):
+            pass
+        assert names(tmp_path) == ["partial"]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

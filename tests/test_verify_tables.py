@@ -143,6 +143,11 @@ def test_tables__a_wrong_weight_of_choices_is_seen(broken, level):
     assert "e**-" in broken.failures("tables")
 
 
+def test_tables__choices_without_narrow_weights_have_none_that_is_wrong(broken):
+    broken.only_of(fn.StaircaseChoice(1e-4))
+    assert not broken.failures("tables")
+
+
 @pytest.mark.parametrize("at", [0, 5, 33, 36])
 def test_tables__a_wrong_narrow_weight_of_choices_is_seen(broken, at):
     """An entry that is off by a few roundings of its 24 bits."""

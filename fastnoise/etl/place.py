@@ -22,24 +22,33 @@ def partial_of(target: Path) -> Path:
 @contextmanager
 def claimed(partial: Path, folder: bool) -> Iterator[None]:
     """An empty place to write to, for this run alone; removed if the run fails."""
-    if folder:
-        partial.mkdir(exist_ok=True)
-    elif partial.is_dir():
-        remove(partial)
-    descriptor = os.open(partial, os.O_RDONLY if folder else os.O_RDWR | os.O_CREAT, 0o666)
+    descriptor = None
     try:
+        descriptor = _made(partial, folder)
         if not _locked(descriptor, partial):
             raise FileExistsError(f"{partial} is being written by another run")
         if folder:
             for path in partial.iterdir():
                 remove(path)
         yield
-    except BaseException:
-        if _locked(descriptor, partial):  # not where another run writes; interrupts may come early
+    except BaseException as error:
+        if descriptor is None and partial.exists() and not isinstance(error, OSError):
+            descriptor = os.open(partial, os.O_RDONLY)  # interrupted as soon as it was made
+        # Not where another run writes: interrupts may come before that is known.
+        if descriptor is not None and _locked(descriptor, partial):
             remove(partial)
         raise
     finally:
-        os.close(descriptor)
+        if descriptor is not None:
+            os.close(descriptor)
+
+
+def _made(partial: Path, folder: bool) -> int:
+    if folder:
+        partial.mkdir(exist_ok=True)
+    elif partial.is_dir():
+        remove(partial)
+    return os.open(partial, os.O_RDONLY if folder else os.O_RDWR | os.O_CREAT, 0o666)
 
 
 def _locked(descriptor: int, partial: Path) -> bool:

@@ -15,13 +15,14 @@ from fastnoise_kernels.elementary import INTEGER_FLOAT
 from fastnoise_kernels.jit import inner
 from fastnoise_kernels.layout import LEVEL_BASE, LEVEL_DIGITS
 
-# Sizes of costs are in these units of half a grid step: a float from 2 on has a bit set that those
-# below have not. Levels then fit 32 bits, if they have LEAST_STEPS.
+# Halves of a grid step that are the unit of sizes here. A size of 2 units or more has a bit set, of
+# its exponent, that smaller ones have not. Levels below fit 32 bits, if they have LEAST_STEPS.
 UNIT = 2.0**50
 FROM_TWO = 1 << 62
-# Floats of that size have 50 bits after the point. Half of the last one less takes a bit more than
-# they have, and is a product.
-FLOORING, HALF_LESS = 6.0 + 2.0**-49, (3.0, 2.0 + 2.0**-51)
+# From 4 to 8, floats have 50 bits after the point: FLOORING plus or minus a size of 2 units at most
+# is rounded to halves of a step. Half of such a half less than FLOORING takes 54 bits: a product.
+FLOORING = 6.0
+LESS_A_HALF = 11.0, (3 * 2**52 - 1) // 11 * 2.0**-51
 AHEAD = 48  # rows that are on their way from memory
 ALL = (1 << lanes.LANES) - 1
 DIGIT_BITS = LEVEL_BASE.bit_length() - 1
@@ -31,10 +32,11 @@ SINGLES = ir.VectorType(ir.FloatType(), lanes.LANES)
 def size_and_level(cost, sizes):
     """|cost| in the middle of the half step that it is in, and its level less 1 as an integer.
 
-    The same numbers as `choice.size_of` and `choice.level_of` have, in units of UNIT.
+    The same numbers as `choice.size_of` and `choice.level_of` have, for a size below 2 units; of
+    others, the size is 2 units or more.
     """
     scale, offset, per_unit = sizes
-    one, other = HALF_LESS
+    one, other = LESS_A_HALF
     floor = cost.floored_times_plus(scale, FLOORING)
     size = lanes.floats(cost.builder, -one).times_plus(other, floor).size()
     return size, (size + offset).times_plus(per_unit, INTEGER_FLOAT).as_bits()
@@ -92,7 +94,7 @@ class Sixteen:
         lanes.store(column, self.columns, lanes.times(self.builder, i, lanes.LANES))
 
     def fill_levels(self, sizes):
-        """The columns of all candidates; whether all are right, and no size two UNITs or unfit.
+        """The columns of all candidates; whether all are right: fit, and below 2 units in size.
 
         Sixteen candidates are read at a time, the last ones again where that is necessary. Where
         there are fewer, so are those of following rows, to columns that nobody looks at.
@@ -186,7 +188,7 @@ def narrow_margin(digits, count):
     is off by half as much of the total at most: 1 - p of the errors before it count, and p of those
     behind. A few parts more are for what tables were computed with. Rounding down makes it `count`
     units more; the goal is off by 2, for its own and for bits that its first 32 leave out; and the
-    margin by 1.
+    margin by 1. One is to spare.
     """
     return (2 * digits - 1) * 2**7 + 8, count + 4
 

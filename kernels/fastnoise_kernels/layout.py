@@ -138,7 +138,7 @@ EXACT_FLOAT: Final = 1 << 53  # integers below this are floats
 # Choices in 32 bits: a weight is a product of numbers from tables of LEVEL_BASE, one for each digit
 # of its level.
 LEVEL_BASE: Final = 32
-LEVEL_DIGITS: Final = (2, 3)  # how many it may have; with an epsilon below 0.0007 it has more
+LEVEL_DIGITS: Final = (2, 3)  # how many it may have; with epsilon below 0.0005 it has more
 MOST_CANDIDATES: Final = 255  # more would leave too many rows undecided
 LEAST_STEPS: Final = 1 << 20  # of a level: fewer make levels that do not fit
 WHOLE: Final = (1 << 32) - (1 << 12)  # what weights add up to at most, before they are rounded
