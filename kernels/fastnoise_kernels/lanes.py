@@ -340,9 +340,14 @@ def loop(
     return carried
 
 
+def has(context: Any, feature: str) -> bool:
+    """Whether the processor that is compiled for has it."""
+    return f"+{feature}" in str(context.codegen().magic_tuple()[-1]).split(",")
+
+
 def has_avx512(context: Any) -> bool:
-    """Whether the processor that is compiled for has `permuted`, and 32 registers."""
-    return "+avx512f" in str(context.codegen().magic_tuple()[-1])
+    """Whether it has `permuted`, and 32 registers."""
+    return has(context, "avx512f")
 
 
 def permuted(builder: ir.IRBuilder, data: ir.Value, index: Lanes, cells: int = 32) -> Lanes:

@@ -1,4 +1,4 @@
-"""Elements, lines and bits of memory as LLVM sees them, without what numba adds."""
+"""Elements, lines, bits and products as LLVM sees them, without what numba adds."""
 
 from llvmlite import ir
 from numba import types
@@ -99,6 +99,20 @@ def _prefetch_intrinsic(cache, to_write=False):
 
 prefetch, prefetch_near = _prefetch_intrinsic(cache=2), _prefetch_intrinsic(cache=1)
 prefetch_to_write = _prefetch_intrinsic(cache=2, to_write=True)
+
+
+@intrinsic
+def times_plus(typing, value, factor, addend):
+    """value * factor + addend, of a product that is exact: the same bits with and without fma."""
+
+    def codegen(context, builder, signature, arguments):
+        if lanes.has(context, "fma"):
+            return lanes.call(builder, "llvm.fma.f64", DOUBLE, *arguments)
+        product = builder.fmul(*arguments[:2])
+        return builder.fadd(product, arguments[2])
+
+    real = types.float64
+    return real(real, real, real), codegen
 
 
 @intrinsic

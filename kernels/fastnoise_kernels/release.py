@@ -10,7 +10,7 @@ from fastnoise_kernels.chacha import AHEAD
 from fastnoise_kernels.filler import call_filler, look_ahead
 from fastnoise_kernels.jit import inner, kernel
 from fastnoise_kernels.layout import DEEP, WIDTH
-from fastnoise_kernels.memory import float_bits, float_of_bits, wide_vectors
+from fastnoise_kernels.memory import float_bits, float_of_bits, times_plus, wide_vectors
 
 TILE = 512  # rows: words, noise and data of a tile stay in the first-level cache
 ROOM = 32  # a filler may write whole groups of rows
@@ -22,12 +22,12 @@ SCRATCH = 4 * TILE
 def snap(value, grid, inverse, whole):
     """Round half up to the grid, exactly; `whole` and beyond, floats lie on it.
 
-    floor(t + 0.5) would round 0.49999999999999994 up; t - floor(t) loses nothing where it matters.
+    floor(t + 0.5) would round 0.49999999999999994 up; a half more than t in whole halves is exact,
+    and is rounded down to 0.0 where it is less than 1, never to -0.0.
     """
-    steps = value * inverse
-    floor = np.floor(steps)  # math.floor would be an integer here, undefined for large steps
-    floor += 1.0 if steps - floor >= 0.5 else 0.0
-    return floor * grid if abs(value) < whole else value
+    halves = np.floor(value * (inverse + inverse))  # math.floor's integers are undefined if large
+    steps = np.floor(times_plus(halves, 0.5, 0.5))
+    return steps * grid if abs(value) < whole else value
 
 
 @inner
@@ -115,11 +115,11 @@ def add_tile(noise, x, out, low, high, bare, grid, whole):
     if bare:
         for i in range(len(x)):
             point = snap(np.float64(x[i]), grid, inverse, whole)
-            out[i] = point + np.float64(noise[i]) * grid
+            out[i] = times_plus(np.float64(noise[i]), grid, point)
     else:
         for i in range(len(x)):
             point = snap(clipped(np.float64(x[i]), low, high), grid, inverse, whole)
-            out[i] = canonical(point + np.float64(noise[i]) * grid)
+            out[i] = canonical(times_plus(np.float64(noise[i]), grid, point))
 
 
 @inner

@@ -11,7 +11,14 @@ from fastnoise_kernels.chacha import AHEAD, LINE, fill_words, fill_words_of, wor
 from fastnoise_kernels.filler import call_filler, look_ahead
 from fastnoise_kernels.jit import inner, kernel
 from fastnoise_kernels.layout import DIM, WIDTH
-from fastnoise_kernels.memory import eight_rows, element, prefetch_to_write, put, wide_vectors
+from fastnoise_kernels.memory import (
+    eight_rows,
+    element,
+    prefetch_to_write,
+    put,
+    times_plus,
+    wide_vectors,
+)
 from fastnoise_kernels.release import add_tile, canonical, clipped, set_aside, snap
 
 TILE_VALUES = 4096  # words, noise and data of a tile stay in the second-level cache
@@ -124,7 +131,7 @@ def add_values(noise, begin, end, x, out, low, high, grids, inverses, whole):
             grid, inverse = element(grids, phase + i), element(inverses, phase + i)
             value = clipped(np.float64(element(x, done + i)), low, high)
             point = snap(value, grid, inverse, grid * whole)
-            total = canonical(point + element(noise, at + i) * grid)
+            total = canonical(times_plus(element(noise, at + i), grid, point))
             put(out, done + i, out.dtype.type(total))
         at += size
 
