@@ -158,16 +158,8 @@ def _choose_block(steps: Steps, key: bytes, rows: Rows, costs: Array, out: Array
         count = costs.shape[1]
         values = read_only(costs.reshape(-1))
         words = np.frombuffer(key, "<u4")
-        arguments = (
-            words,
-            rows.first,
-            rows.ids,
-            values,
-            count,
-            law_of(steps),
-            tables_of(steps, count),
-            out,
-        )
+        law = law_of(steps), tables_of(steps, count)
+        arguments = words, rows.first, rows.ids, values, count, *law, out
         undecided = choice.choose(len(costs), *arguments, grain=count)
         places = np.flatnonzero(out < 0).tolist() if undecided else range(0)
         if undecided and not np.isfinite(costs[places]).all():
