@@ -68,7 +68,8 @@ def tables_of(steps: Steps, count: int) -> Array:
     Level 0 weighs what a sum of `count` such weights has room for. A level with more digits than
     there are has to weigh less than 1.
     """
-    largest, epsilon, base = layout.WHOLE // count, min(steps.epsilon, NEVER), layout.LEVEL_BASE
+    largest, base = layout.MOST_WEIGHT // count, layout.LEVEL_BASE
+    epsilon = min(steps.epsilon, NEVER)
     enough = (n for n in layout.LEVEL_DIGITS if largest * exp(-epsilon * (base**n - 1)) < 0.5)
     fits = steps.steps >= layout.LEAST_STEPS and count <= layout.MOST_CANDIDATES
     digits = next(enough, 0) if fits else 0

@@ -279,7 +279,7 @@ def check_narrow_weights(mechanism: Any, count: int, tally: Tally) -> None:
     weights = narrow_weights(tables)
     for level in (*range(min(2000, len(weights))), *range(2000, len(weights), 61)):
         weight = weights[level]
-        right = layout.WHOLE // count * (-epsilon * level).exp()
+        right = layout.MOST_WEIGHT // count * (-epsilon * level).exp()
         close = abs(exactly(weight) - right) <= room * right + Decimal(2) ** -99
         tally.expect(close, f"level {level} of {count} weighs {weight}, not {right:.20}")
 

@@ -29,6 +29,7 @@ from fastnoise_kernels import lanes
 from fastnoise_kernels.jit import inner, kernel
 from fastnoise_kernels.layout import EPOCH_BITS, EXTRA_NONCE, REFINING_NONCE
 from fastnoise_kernels.memory import prefetch, prefetch_to_write
+from fastnoise_kernels.shuffles import transposed
 
 BATCH = 256  # 32-bit words that sixteen blocks hold
 LINE = 64  # bytes of a line of a cache
@@ -99,7 +100,7 @@ def _blocks_function(module: ir.Module, batches: int, block_by_block: bool) -> i
     for batch, state in enumerate(mixed):
         # Read again word by word between the stores: registers are for what is mixed.
         finished = (start + end for start, end in zip(initial(batch), state, strict=True))
-        vectors = lanes.transposed(list(finished)) if block_by_block else finished
+        vectors = transposed(list(finished)) if block_by_block else finished
         for i, vector in enumerate(vectors):
             lanes.store(vector, words, BATCH * batch + lanes.LANES * i)
     builder.ret_void()

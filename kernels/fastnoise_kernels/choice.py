@@ -23,6 +23,7 @@ from fastnoise_kernels.elementary import INTEGER_FLOAT, falling_power
 from fastnoise_kernels.jit import inner, kernel
 from fastnoise_kernels.layout import LEVEL_BASE
 from fastnoise_kernels.polynomials import POWER_ERROR
+from fastnoise_kernels.shuffles import rows_of
 
 TILE = 256  # rows
 MOST_HALVES = 2.0**53  # of grid steps: costs beyond 2**52 steps count as that
@@ -80,7 +81,7 @@ def block_levels(typing, costs, at, count, sizes, columns, least):
             first = lanes.times(builder, i, 8)
             first = builder.select(builder.icmp_signed("<", first, last), first, last)
             rows = [eight(row, first) for row in range(lanes.LANES)]
-            columns = (lanes.rows_of(builder, half) for half in (rows[:8], rows[8:]))
+            columns = (rows_of(builder, half) for half in (rows[:8], rows[8:]))
             to = lanes.times(builder, first, lanes.LANES)
             for j, halves in enumerate(zip(*columns, strict=True)):
                 size = size_of(lanes.joined(builder, *halves), sizes)

@@ -14,6 +14,7 @@ from fastnoise_kernels import lanes
 from fastnoise_kernels.elementary import INTEGER_FLOAT
 from fastnoise_kernels.jit import inner
 from fastnoise_kernels.layout import LEVEL_BASE, LEVEL_DIGITS
+from fastnoise_kernels.shuffles import columns_of
 
 # Halves of a grid step that are the unit of sizes here. A size of 2 units or more has a bit set, of
 # its exponent, that smaller ones have not. Levels below fit 32 bits, if they have LEAST_STEPS.
@@ -40,39 +41,6 @@ def size_and_level(cost, sizes):
     floor = cost.floored_times_plus(scale, FLOORING)
     size = lanes.floats(cost.builder, -one).times_plus(other, floor).size()
     return size, (size + offset).times_plus(per_unit, INTEGER_FLOAT).as_bits()
-
-
-def columns_of(builder, rows):
-    """The last 32 bits of sixteen rows of 64-bit numbers, column by column.
-
-    Rows are taken one by one: LLVM keeps that order, and with it fewer of them in registers.
-    """
-
-    def mixed(places, a, b):
-        """Those of each quarter of two vectors."""
-        order = [4 * quarter + place for quarter in range(4) for place in places]
-        return builder.shuffle_vector(a, b, ir.Constant(lanes.LANES_32, order))
-
-    def every_second(first, a, b):
-        """Every second quarter of two vectors, from `first` on."""
-        order = [4 * quarter + place for quarter in range(first, 8, 2) for place in range(4)]
-        return builder.shuffle_vector(a, b, ir.Constant(lanes.LANES_32, order))
-
-    pairs = []
-    for row in rows:
-        halves = zip(row.halves(), next(rows).halves(), strict=True)
-        parts = ([builder.bitcast(part, lanes.LANES_32) for part in half] for half in halves)
-        pairs.append([mixed([0, 16, 2, 18], *half) for half in parts])
-    columns = {}
-    for i, half in enumerate(zip(*pairs, strict=True)):
-        for j, places in enumerate(([0, 1, 16, 17], [2, 3, 18, 19])):
-            fours = [mixed(places, a, b) for a, b in zip(half[::2], half[1::2], strict=True)]
-            for k in (0, 1):
-                upper, lower = every_second(k, *fours[:2]), every_second(k, *fours[2:])
-                for m in (0, 1):
-                    column = lanes.Lanes(builder, every_second(m, upper, lower))
-                    columns[8 * i + 4 * m + 2 * k + j] = column
-    return [columns[i] for i in range(lanes.LANES)]
 
 
 def numbers(builder, *values):
@@ -175,8 +143,8 @@ class Sixteen:
             below = sums < high
             return [below.where(perhaps + 1, perhaps), below.where(sums, last)]
 
-        none, none_yet = numbers(self.builder, 0, 0)
-        perhaps, last = lanes.loop(self.builder, self.count, [none, none_yet], turn)
+        (none,) = numbers(self.builder, 0)
+        perhaps, last = lanes.loop(self.builder, self.count, [none, none], turn)
         return perhaps, ~(last < low)
 
 

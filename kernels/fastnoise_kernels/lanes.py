@@ -377,40 +377,7 @@ def picked(table: tuple[float, ...], index: Lanes) -> Floats:
     return joined(builder, *halves)
 
 
-def transposed(rows: list[Lanes]) -> list[Lanes]:
-    """Sixteen vectors of sixteen, rows for columns: blocks of 8, 4, 2, 1 change places."""
-    rows = list(rows)
-    for step in (8, 4, 2, 1):
-        for i in range(LANES):
-            if not i & step:
-                a, b = rows[i], rows[i + step]
-                first = [lane - step + LANES if lane & step else lane for lane in range(LANES)]
-                second = [lane + LANES if lane & step else lane + step for lane in range(LANES)]
-                for at, lanes in ((i, first), (i + step, second)):
-                    mask = ir.Constant(LANES_32, lanes)
-                    rows[at] = Lanes(a.builder, a.builder.shuffle_vector(a.value, b.value, mask))
-    return rows
-
-
 def joined(builder: ir.IRBuilder, first: ir.Value, second: ir.Value) -> Floats:
     """Two vectors of eight as one."""
     both = ir.Constant(LANES_32, list(range(LANES)))
     return Floats(builder, builder.shuffle_vector(first, second, both))
-
-
-def _interleaved(builder: Any, a: Any, b: Any, size: int) -> list[Any]:
-    """`size` of a, `size` of b, and so on: two vectors of eight."""
-    order = [
-        place + start + i for start in range(0, 8, size) for place in (0, 8) for i in range(size)
-    ]
-    masks = (ir.Constant(ir.VectorType(I32, 8), half) for half in (order[:8], order[8:]))
-    return [builder.shuffle_vector(a, b, mask) for mask in masks]
-
-
-def rows_of(builder: Any, columns: list[Any]) -> list[Any]:
-    """Columns of eight rows as vectors of eight that hold row after row."""
-    size = len(columns) // 2
-    if size == 0:
-        return columns
-    left, right = rows_of(builder, columns[:size]), rows_of(builder, columns[size:])
-    return [v for a, b in zip(left, right, strict=True) for v in _interleaved(builder, a, b, size)]

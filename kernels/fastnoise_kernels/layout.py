@@ -141,4 +141,4 @@ LEVEL_BASE: Final = 32
 LEVEL_DIGITS: Final = (2, 3)  # how many it may have; with epsilon below 0.0005 it has more
 MOST_CANDIDATES: Final = 255  # more would leave too many rows undecided
 LEAST_STEPS: Final = 1 << 20  # of a level: fewer make levels that do not fit
-WHOLE: Final = (1 << 32) - (1 << 12)  # what weights add up to at most, before they are rounded
+MOST_WEIGHT: Final = (1 << 32) - (1 << 12)  # of all candidates together, before it is rounded

@@ -5,7 +5,8 @@ from numba import types
 from numba.extending import intrinsic
 
 from fastnoise_kernels import lanes
-from fastnoise_kernels.lanes import DOUBLE, I32, I64, pointer, rows_of
+from fastnoise_kernels.lanes import DOUBLE, I32, I64, pointer
+from fastnoise_kernels.shuffles import rows_of
 
 
 @intrinsic
