@@ -19,7 +19,7 @@ less than 3/2 h / u downwards, and h / u upwards. R**2 moves by twice that; R by
 R + R', so by 3/2 h / (u R) if it grows, where R + R' > 2 R, and by 2 h / (u R) if it shrinks, even
 to 0. At m = 0 a logarithm may be anything, but there 2 h / (u R) is more than 1/5, which times 8
 cells or more decides nothing (`chi` looks itself). `Precision` has those sums rounded up
-generously. Where h is 2**-39, quicker functions do, off by less than NEAR: that is added to h.
+generously. Where h is 2**-39, quicker functions do: NEAR is added to h, and 2 NEAR to cos and sin.
 """
 
 from functools import reduce
@@ -59,7 +59,7 @@ class Precision(NamedTuple):
 
     bits: int
     place_bits: int  # of an angle, besides its quarter
-    off: float = 0.0  # what logarithms, sines and cosines may be off by, besides rounding
+    off: float = 0.0  # what logarithms may be off by, besides rounding; sines by twice that
 
     def here(self, context):
         """On the processor that is compiled for: quicker functions are those of AVX-512."""
@@ -73,7 +73,7 @@ class Precision(NamedTuple):
     @property
     def relative(self):
         """What a radius times a cosine is off by, and for all the rounding from there on."""
-        return 1.6 * 2.0 ** -(self.place_bits + 1) + 12.8 * ROUND + self.off
+        return 1.6 * 2.0 ** -(self.place_bits + 1) + 12.8 * ROUND + 2 * self.off
 
     @property
     def least(self):
@@ -183,7 +183,7 @@ def chi_sizes(shape, spread):
 
 
 class Group:
-    """The words of sixteen rows, and how their coordinates become integers.
+    """The words of sixteen rows, woven, and how their coordinates become integers.
 
     wide: whether places have more than spare bits; data: words; where: those of the group start,
         the 32-bit one of places is, and what a cell is (`cell_sizes`); to: where coordinates go.
@@ -201,7 +201,7 @@ class Group:
     def word(self, i):
         if i not in self.words:
             at = self.builder.add(self.at, ir.Constant(lanes.I64, 2 * lanes.LANES * i))
-            self.words[i] = lanes.load_word(self.builder, self.data, at)
+            self.words[i] = lanes.load_word(self.builder, self.data, at, lanes.WOVEN)
         return self.words[i]
 
     def place(self, i, word):
@@ -213,7 +213,7 @@ class Group:
 
     def _more(self, wide_at):
         """The bytes of a pair, or of one vector: first those of its first coordinate."""
-        shared = lanes.load(self.builder, self.data, wide_at, lanes.LANES_32)
+        shared = lanes.load(self.builder, self.data, wide_at, lanes.LANES_32).woven()
         second = self.builder.and_(self.to, ir.Constant(lanes.I64, 2 * lanes.LANES))
         skipped = self.builder.lshr(second, ir.Constant(lanes.I64, 1))  # 0 or two bytes
         return (shared >> self.builder.trunc(skipped, lanes.I32)).widened()
@@ -278,7 +278,7 @@ def pairs_intrinsic(wide, precision):
 
             def radius_of(pair):
                 at = place(arguments[1], 4 * lanes.LANES, pair)
-                return normal_radius(lanes.load_word(builder, data(0), at), here)
+                return normal_radius(lanes.load_word(builder, data(0), at, lanes.WOVEN), here)
 
             def fetch_lines(pair):
                 """What `vectors.fetch_lines` does, in pieces: a row may have many."""
@@ -311,7 +311,8 @@ def pairs_intrinsic(wide, precision):
             )
             skipped = builder.add(start, builder.mul(lines, arguments[9]))
             addresses = [place(address, LINE, skipped) for address in (x, out)]
-            radii, off, unknown = (lanes.load_floats(builder, data(4), 16 * i) for i in range(3))
+            columns = (lanes.load_floats(builder, data(4), 16 * i) for i in range(3))
+            radii, off, unknown = (column.woven() for column in columns)
             none = lanes.Lanes(builder, ir.Constant(lanes.I32, 0))
             carried = [*radius_of(ir.Constant(lanes.I64, 0)), none]
             *_, some = lanes.loop(builder, arguments[6], carried, turn)

@@ -44,7 +44,7 @@ from fastnoise_kernels.layout import (
 from fastnoise_kernels.vectors import (
     fetch_lines,
     marked_row,
-    put_in_order,
+    put_woven_in_order,
     row_at,
     scratch_size,
     tile_words,
@@ -84,9 +84,20 @@ def longer_words(key, row, words, at, numbers, longer):
 
 @inner
 def rows_in(doubts):
-    """A mask of rows, of masks for up to four coordinates."""
+    """A mask of rows, of masks for up to four coordinates, which are woven (`lanes.WOVEN`).
+
+    The middle two of four groups of bits change places: of four bits, then of two.
+    """
     halves = doubts | doubts >> np.uint64(32)
-    return np.uint32((halves | halves >> np.uint64(16)) & np.uint64(0xFFFF))
+    bits = np.int64((halves | halves >> np.uint64(16)) & np.uint64(0xFFFF))
+    bits = bits & 0xF00F | bits << 4 & 0x0F00 | bits >> 4 & 0x00F0
+    return np.uint32(bits & 0xC3C3 | bits << 2 & 0x3030 | bits >> 2 & 0x0C0C)
+
+
+@inner
+def woven_lane(lane):
+    """Where `lanes.WOVEN` has it."""
+    return lane & 1 | lane >> 1 & 6 | (lane & 2) << 2
 
 
 @inner
@@ -109,7 +120,8 @@ def _vector_groups(vectors, dim, wide):
         for i in range(dim):
             at, wide_at = start + 32 * (before + i), start + 32 * count
             place = place_of(i, lane, words, at, wide_at, cell[2])
-            columns[16 * i + lane] = np.nan if in_doubt(left, i) else again[16 * i] + place
+            value = np.nan if in_doubt(left, i) else again[16 * i] + place
+            columns[16 * i + woven_lane(lane)] = value
         return rows_in(left) & np.uint32(1) > 0
 
     @inner
@@ -124,7 +136,7 @@ def _vector_groups(vectors, dim, wide):
                 row = marked_row(doubts, at, first, ids, lead, n)
                 if row >= 0:
                     left |= look_again(key, row, words, start, at % 16, cell, sizes, columns)
-            put_in_order(columns, dim, noise, 16 * dim * group)
+            put_woven_in_order(columns, dim, noise, 16 * dim * group)
         return left
 
     return fill_groups
@@ -165,7 +177,7 @@ def look_again(key, row, words, start, lane, draw, pair, dim, cell, sizes, chi_o
     for i in range(2):
         place = place_of(pair + i, lane, words, start + 32 * (first + i), wide_at, cell[2])
         value = np.nan if in_doubt(left, i) else again[16 * i] + place
-        columns[16 * (pair + i) + lane] = value
+        columns[16 * (pair + i) + woven_lane(lane)] = value
     return rows_in(left) & np.uint32(1) > 0
 
 
@@ -255,7 +267,7 @@ def normal_groups(key, law, first, ids, lead, n, words, cell, sizes, rest, ahead
                         chi_of,
                         columns,
                     )
-        put_in_order(columns, dim, noise, 16 * dim * group)
+        put_woven_in_order(columns, dim, noise, 16 * dim * group)
     return left
 
 

@@ -50,37 +50,43 @@ def put(typing, array, index, value):
     return types.void(array, types.int64, array.dtype), codegen
 
 
-@intrinsic(prefer_literal=True)
-def eight_rows(typing, count, columns, at, rows, to, dim):
-    """Copy `count` columns of eight float64 (1, 2, 4 or 8 of them) to eight rows.
+def _rows_intrinsic(order):
+    @intrinsic(prefer_literal=True)
+    def eight_rows(typing, count, columns, at, rows, to, dim):
+        """Copy `count` columns of eight float64 (1, 2, 4 or 8 of them) to the rows of `order`.
 
-    The columns are 16 apart from columns[at] on, the rows `dim` from rows[to] on.
-    """
-    columns_at_once = count.literal_value
+        The columns are 16 apart from columns[at] on, the rows `dim` from rows[to] on.
+        """
+        columns_at_once = count.literal_value
 
-    def codegen(context, builder, signature, arguments):
-        def data(i):
-            return context.make_array(signature.args[i])(context, builder, arguments[i]).data
+        def codegen(context, builder, signature, arguments):
+            def data(i):
+                return context.make_array(signature.args[i])(context, builder, arguments[i]).data
 
-        eight, some = ir.VectorType(DOUBLE, 8), ir.VectorType(DOUBLE, columns_at_once)
-        vectors = []
-        for i in range(columns_at_once):
-            column = builder.add(arguments[2], ir.Constant(I64, 16 * i))
-            vectors.append(builder.load(pointer(builder, data(1), column, eight), align=8))
-        pieces = 8 // columns_at_once
-        for i, vector in enumerate(rows_of(builder, vectors)):
-            for piece in range(pieces):
-                start = columns_at_once * piece
-                kept = list(range(start, start + columns_at_once))
-                mask = ir.Constant(ir.VectorType(I32, columns_at_once), kept)
-                row = builder.shuffle_vector(vector, vector, mask)
-                skipped = builder.mul(arguments[5], ir.Constant(I64, i * pieces + piece))
-                offset = builder.add(arguments[4], skipped)
-                builder.store(row, pointer(builder, data(3), offset, some), align=8)
-        return context.get_dummy_value()
+            eight, some = ir.VectorType(DOUBLE, 8), ir.VectorType(DOUBLE, columns_at_once)
+            vectors = []
+            for i in range(columns_at_once):
+                column = builder.add(arguments[2], ir.Constant(I64, 16 * i))
+                vectors.append(builder.load(pointer(builder, data(1), column, eight), align=8))
+            pieces = 8 // columns_at_once
+            for i, vector in enumerate(rows_of(builder, vectors)):
+                for piece in range(pieces):
+                    start = columns_at_once * piece
+                    kept = list(range(start, start + columns_at_once))
+                    mask = ir.Constant(ir.VectorType(I32, columns_at_once), kept)
+                    row = builder.shuffle_vector(vector, vector, mask)
+                    skipped = lanes.times(builder, arguments[5], order[i * pieces + piece])
+                    offset = builder.add(arguments[4], skipped)
+                    builder.store(row, pointer(builder, data(3), offset, some), align=8)
+            return context.get_dummy_value()
 
-    integer = types.int64
-    return types.void(count, columns, integer, rows, integer, integer), codegen
+        integer = types.int64
+        return types.void(count, columns, integer, rows, integer, integer), codegen
+
+    return eight_rows
+
+
+eight_rows, eight_woven_rows = _rows_intrinsic(range(8)), _rows_intrinsic(lanes.WOVEN[:8])
 
 
 def _prefetch_intrinsic(cache, to_write=False):

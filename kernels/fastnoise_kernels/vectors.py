@@ -10,9 +10,11 @@ import numpy as np
 from fastnoise_kernels.chacha import AHEAD, LINE, fill_words, fill_words_of, words_room
 from fastnoise_kernels.filler import call_filler, look_ahead
 from fastnoise_kernels.jit import inner, kernel
+from fastnoise_kernels.lanes import WOVEN
 from fastnoise_kernels.layout import DIM, WIDTH
 from fastnoise_kernels.memory import (
     eight_rows,
+    eight_woven_rows,
     element,
     prefetch_to_write,
     put,
@@ -98,22 +100,30 @@ def fetch_lines(ahead, group):
         prefetch_to_write(ahead[1] + LINE * line)
 
 
-@inner
-def put_in_order(columns, dim, noise, at):
-    """A group's columns as sixteen rows, from noise[at] on."""
-    for half in range(0, 16, 8):
-        i, to = 0, at + half * dim
-        while i + 8 <= dim:
-            eight_rows(8, columns, 16 * i + half, noise, to + i, dim)
-            i += 8
-        if i + 4 <= dim:
-            eight_rows(4, columns, 16 * i + half, noise, to + i, dim)
-            i += 4
-        if i + 2 <= dim:
-            eight_rows(2, columns, 16 * i + half, noise, to + i, dim)
-            i += 2
-        if i < dim:
-            eight_rows(1, columns, 16 * i + half, noise, to + i, dim)
+def _order(eight_rows, second):
+    """second: the row in lane 8."""
+
+    @inner
+    def put_in_order(columns, dim, noise, at):
+        """A group's columns as sixteen rows, from noise[at] on."""
+        for half in range(2):
+            i, start, to = 0, 8 * half, at + half * second * dim
+            while i + 8 <= dim:
+                eight_rows(8, columns, 16 * i + start, noise, to + i, dim)
+                i += 8
+            if i + 4 <= dim:
+                eight_rows(4, columns, 16 * i + start, noise, to + i, dim)
+                i += 4
+            if i + 2 <= dim:
+                eight_rows(2, columns, 16 * i + start, noise, to + i, dim)
+                i += 2
+            if i < dim:
+                eight_rows(1, columns, 16 * i + start, noise, to + i, dim)
+
+    return put_in_order
+
+
+put_in_order, put_woven_in_order = _order(eight_rows, 8), _order(eight_woven_rows, WOVEN[8])
 
 
 @inner
