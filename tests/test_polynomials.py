@@ -8,6 +8,7 @@ import mpmath
 import pytest
 from fastnoise_kernels.polynomials import (
     COSINE,
+    COSINES,
     HALF_PI,
     INVERSE_LOGARITHMS,
     INVERSES,
@@ -20,6 +21,7 @@ from fastnoise_kernels.polynomials import (
     POWER,
     POWER_ERROR,
     SINE,
+    SINES,
 )
 
 
@@ -94,18 +96,42 @@ def test_turned__its_polynomials_are_within_a_quarter_of_a_rounding(polynomial, 
     assert abs(Fraction(HALF_PI) - HALF_PI_EXACT) / 2 < Fraction(1, 3 * 2**53)
 
 
-@pytest.mark.parametrize(
-    ("polynomial", "first", "bound"),
-    [(NEAR_SINE, 1, 2.0**-45), (NEAR_COSINE, 0, 2.0**-44)],
-    ids=["sine", "cosine"],
-)
-def test_near_turned__its_polynomials_are_near(polynomial, first, bound):
-    """The same series from the beginning; that of the sine is furthest off where f is small."""
-    powers = range(first, first + 40, 2)
-    signs = [-1 if (n // 2) % 2 else 1 for n in powers]
-    series = [s * HALF_PI_EXACT**n / factorial(n) for s, n in zip(signs, powers, strict=True)]
-    error = largest(difference(polynomial, series), Fraction(1, 4)) + Fraction(1, 2**100)
-    assert bound / 4 < error / 2**first < bound
+def near_turned_error(sine: tuple[float, ...], cosine: tuple[float, ...]) -> float:
+    """At least that of a cosine or sine, rounding aside: of a table's times that of a rest.
+
+    The same series from the beginning, of pi/8 f; that of the sine is f times its polynomial.
+    """
+    errors = []
+    for polynomial, first in ((sine, 1), (cosine, 0)):
+        powers = range(first, first + 40, 2)
+        signs = [-1 if (n // 2) % 2 else 1 for n in powers]
+        angle = HALF_PI_EXACT / 4
+        series = [s * angle**n / factorial(n) for s, n in zip(signs, powers, strict=True)]
+        error = largest(difference(polynomial, series), Fraction(1, 4)) + Fraction(1, 2**100)
+        errors.append(float(error) / 2**first)
+    pairs = zip(SINES, COSINES, strict=True)
+    return max(abs(a) * errors[0] + abs(b) * errors[1] for a, b in pairs)
+
+
+def test_near_turned__its_parts_are_within_twice_near():
+    """And a few roundings."""
+    assert NEAR < near_turned_error(NEAR_SINE, NEAR_COSINE) < 2 * NEAR - 2.0**-48
+
+
+@pytest.mark.parametrize("at", range(4))
+def test_near_turned__a_wrong_coefficient_is_seen(at):
+    wrong = [
+        tuple(c * (1 + 1e-3 * (i == at)) for i, c in enumerate(p)) for p in (NEAR_SINE, NEAR_COSINE)
+    ]
+    assert near_turned_error(wrong[0], NEAR_COSINE) > 2 * NEAR
+    assert near_turned_error(NEAR_SINE, wrong[1]) > 2 * NEAR
+
+
+def test_near_turned__its_tables_are_within_a_rounding():
+    with mpmath.workprec(160):
+        for i, (a, b) in enumerate(zip(COSINES, SINES, strict=True)):
+            angle = (2 * i - 3) * mpmath.pi / 16
+            assert max(abs(mpmath.cos(angle) - a), abs(mpmath.sin(angle) - b)) < 2.0**-53
 
 
 LN2_EXACT = Fraction("0.693147180559945309417232121458")

@@ -23,6 +23,7 @@ generously. Where h is 2**-39, quicker functions do: NEAR is added to h, and 2 N
 """
 
 from functools import reduce
+from operator import and_
 from typing import NamedTuple
 
 import numpy as np
@@ -49,6 +50,7 @@ LINES_WITH_PAIR = 2  # of the 4 that sixteen rows of two float64 have
 FLAT = 4 * ROUND  # of rounding near 0
 LEAST_CELLS = 8.0  # what a scale counts as, at least, where it is multiplied by something unknown
 LARGEST_NORMAL = 16.0  # no uniform of 52 bits makes one of more than 9
+QUICK = 2.0**-36  # what is not known of a uniform number of 38 bits, and all rounding, is less
 SMALLEST_CUBE_ROOT = 2.0**-8  # of chi: below, its relative error is too large
 SPARE = np.uint64((1 << SPARE_BITS) - 1)
 BYTE = (1 << BYTE_BITS) - 1
@@ -136,29 +138,42 @@ def normal_radius(word, precision):
 def chi(word, precision, sizes):
     """A chi variable of 2 * shape + 2/3 degrees, and its relative error; misfits; and doubts.
 
-    Marsaglia & Tsang's Gamma(shape + 1/3): shape * (1 + spread x)**3, spread = 1 / sqrt(9 shape),
-    which fits where ln u < x**2 / 2 + shape - cube * shape + ln(cube) * shape. The root of the cube
-    is off by spread times the error of x, and for rounding by 4 units of itself and 3 more, that of
-    spread among them: by `part` of itself. For what all that is off by, see `chi_sizes`; ln(cube)
-    may be off by more.
+    Marsaglia & Tsang's Gamma(shape + 1/3): shape * (1 + t)**3, t = spread x, spread = 1 / sqrt(9
+    shape), which fits where ln u < x**2 / 2 + shape - cube * shape + ln(cube) * shape. 1 + t is off
+    by spread times the error of x, and for rounding by 4 units of itself and 3 more, that of spread
+    among them: by `part` of itself. For what all that is off by, see `chi_sizes`; ln(cube) may be
+    off by more.
+
+    Next to all are known to fit without a logarithm. The sum above is 3 shape times
+    -t**4 / 4 + t**5 / 5 - .., for |t| < 5/9 at least -shape f(t), f(t) = 3/4 t**4 (1 + 9/4 |t|);
+    and ln u < u - 1, so that u fits if 1 - u > shape f(t). The slope of f is below 4/3, and t off
+    by 3/2 part: 16 part is more than f may be off by. It also leaves no part of more than 1/34, as
+    shape is 13/6 or more, and then |t| < 1/2 will do.
     """
     shape, spread, rounded, moved, largest = sizes
     radius, inverse = normal_radius(word(0), precision)
     x = radius * precision.turned(word(1))[0]
-    root = x * spread + 1.0
-    cube = root * root * root
-    limit = x * x * 0.5 + shape - cube * shape + precision.logarithm(cube.size()) * shape
-    u = precision.uniform(word(2))
-    drawn = precision.logarithm(u)
+    root, size = x * spread + 1.0, (x * spread).size()
+    cube, u = root * root * root, precision.uniform(word(2))
     error = radius * precision.relative + inverse * precision.unknown
     part = error.times_plus(spread, rounded) * above_inverse(root.size())
-    flat = shape.times_plus(2 * precision.off, largest)
-    margin = above_inverse(u).times_plus(precision.unknown, part.times_plus(moved, flat))
-    doubts = root.size() < SMALLEST_CUBE_ROOT
-    doubts |= (precision.uniform(word(0)) < precision.least) | (u < precision.least)
-    doubts |= ~((limit - drawn).size() > margin)
-    fits = (drawn < limit) & (root > 0.0)
-    return (cube * shape * 2.0).root(), part * 1.6 + 5 * ROUND, ~(fits | doubts), doubts
+    known = ~(precision.uniform(word(0)) < precision.least)
+
+    def look_closer():
+        limit = x * x * 0.5 + shape - cube * shape + precision.logarithm(cube.size()) * shape
+        drawn = precision.logarithm(u)
+        flat = shape.times_plus(2 * precision.off, largest)
+        margin = above_inverse(u).times_plus(precision.unknown, part.times_plus(moved, flat))
+        doubts = ~known | (root.size() < SMALLEST_CUBE_ROOT) | (u < precision.least)
+        doubts |= ~((limit - drawn).size() > margin)
+        fits = (drawn < limit) & (root > 0.0)
+        return ~(fits | doubts), doubts
+
+    square = size * size
+    fall = square * square * size.times_plus(27 / 16, 0.75) + part * 16.0
+    sure = (fall * shape < 1.0 - QUICK - u) & (size < 0.5) & known
+    misfits, doubts = sure.unless_all(look_closer)
+    return (cube * shape * 2.0).root(), part * 1.6 + 5 * ROUND, misfits, doubts
 
 
 @inner
@@ -219,29 +234,25 @@ class Group:
         return (shared >> self.builder.trunc(skipped, lanes.I32)).widened()
 
     def store(self, drawn, first, columns):
-        """The integers of coordinates, the first of which has word `first`; masks of doubts.
-
-        That of coordinate i is in bits 16 i .. 16 i + 15.
+        """The integers of coordinates, the first of which has word `first`; a mask of doubts.
 
         A coordinate, the product of two factors, less its error is in some cell; it is sure to be
-        there if there is room for the error twice.
+        there if there is room for the error twice. All coordinates are sure, or none.
         """
         coordinates, error = drawn
-        less, most, unsure = self.half - error, 1.0 - (error + error), []
+        less, most, sure = self.half - error, 1.0 - (error + error), []
         for i, (one, other) in enumerate(coordinates):
             least = one.times_plus(other, less)
             cell = least.floor()
-            sure = least - cell < most  # not where anything is NaN
+            sure.append(least - cell < most)  # not where anything is NaN
             place = self.place(i, self.word(first + i))
             at = self.builder.add(self.to, ir.Constant(lanes.I64, lanes.LANES * i))
             lanes.store(cell.times_plus(self.size, place), columns, at)
-            mask = self.builder.zext((~sure).bits(), lanes.I64)
-            unsure.append(self.builder.shl(mask, ir.Constant(lanes.I64, lanes.LANES * i)))
-        return reduce(self.builder.or_, unsure)
+        return (~reduce(and_, sure)).bits()
 
 
 def vectors_intrinsic(vectors, first, wide, precision):
-    """Sixteen vectors of two or three dimensions, and masks of doubts (`Group.store`)."""
+    """Sixteen vectors of two or three dimensions, woven, and a mask of doubts (`Group.store`)."""
 
     @intrinsic
     def sixteen_vectors(typing, words, at, wide_at, cell, sizes, columns):
@@ -255,7 +266,7 @@ def vectors_intrinsic(vectors, first, wide, precision):
             return group.store(drawn, first, data(5))
 
         integer = types.int64
-        return types.uint64(words, integer, integer, cell, sizes, columns), codegen
+        return types.uint32(words, integer, integer, cell, sizes, columns), codegen
 
     return sixteen_vectors
 
@@ -300,7 +311,7 @@ def pairs_intrinsic(wide, precision):
                 group = Group(wide, builder, data(0), (at, wide_at, arguments[3]), to)
                 error = radius.times_plus(off, inverse.times_plus(unknown, FLAT))
                 coordinates = [(radius * radii, x) for x in here.turned(group.word(1))]
-                unsure = builder.trunc(group.store((coordinates, error), 0, data(5)), lanes.I32)
+                unsure = group.store((coordinates, error), 0, data(5))
                 builder.store(unsure, lanes.pointer(builder, data(7), pair, lanes.I32))
                 return [*after, lanes.Lanes(builder, builder.or_(some.value, unsure))]
 
@@ -311,8 +322,7 @@ def pairs_intrinsic(wide, precision):
             )
             skipped = builder.add(start, builder.mul(lines, arguments[9]))
             addresses = [place(address, LINE, skipped) for address in (x, out)]
-            columns = (lanes.load_floats(builder, data(4), 16 * i) for i in range(3))
-            radii, off, unknown = (column.woven() for column in columns)
+            radii, off, unknown = (lanes.load_floats(builder, data(4), 16 * i) for i in range(3))
             none = lanes.Lanes(builder, ir.Constant(lanes.I32, 0))
             carried = [*radius_of(ir.Constant(lanes.I64, 0)), none]
             *_, some = lanes.loop(builder, arguments[6], carried, turn)
@@ -326,7 +336,10 @@ def pairs_intrinsic(wide, precision):
 
 
 def radii_intrinsic(precision):
-    """chi times the scale, NaN in doubt, and what that is off by; a mask of rows to draw again."""
+    """chi times the scale, NaN in doubt, and what that is off by; a mask of rows to draw again.
+
+    All of it woven.
+    """
 
     @intrinsic
     def sixteen_radii(typing, words, at, chi_of, sizes, radii):
@@ -336,7 +349,7 @@ def radii_intrinsic(precision):
 
             def word(i):
                 place = builder.add(arguments[1], ir.Constant(lanes.I64, 2 * lanes.LANES * i))
-                return lanes.load_word(builder, data(0), place)
+                return lanes.load_word(builder, data(0), place, lanes.WOVEN)
 
             chi_of = lanes.unpacked(builder, arguments[2], 5)
             scale, _, most = lanes.unpacked(builder, arguments[3], 3)
@@ -361,7 +374,7 @@ def high_coins(typing, words, at, limit):
 
     def codegen(context, builder, signature, arguments):
         data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
-        coins = lanes.load_word(builder, data, arguments[1]) & int(SPARE)
-        return (~(coins < arguments[2])).bits()
+        coins = lanes.load(builder, data, arguments[1], lanes.LANES_32) & int(SPARE)
+        return (~(coins < builder.trunc(arguments[2], lanes.I32))).bits()
 
     return types.uint32(words, types.int64, types.uint64), codegen

@@ -7,7 +7,7 @@ vectors compile to the same instructions everywhere, split to the width the proc
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Self
+from typing import Any
 
 from llvmlite import ir
 
@@ -95,6 +95,20 @@ class Lanes:
         other = chosen._like(otherwise)
         return self._new(self.builder.select(self.value, chosen.value, other))
 
+    def unless_all(self, otherwise: Callable[[], Sequence[Lanes]]) -> list[Lanes]:
+        """Masks of none if this mask is set in all lanes; else those of `otherwise`."""
+        none, before = ir.Constant(self.value.type, [0] * LANES), self.builder.block
+        missing = self.builder.icmp_unsigned("!=", (~self).bits(), ir.Constant(I32, 0))
+        with self.builder.if_then(missing, likely=False):
+            found, inside = otherwise(), self.builder.block
+        masks = []
+        for mask in found:
+            phi = self.builder.phi(self.value.type)
+            phi.add_incoming(none, before)
+            phi.add_incoming(mask.value, inside)
+            masks.append(Lanes(self.builder, phi))
+        return masks
+
     def widened(self) -> Lanes:
         return self._new(self.builder.zext(self.value, LANES_64))
 
@@ -126,7 +140,7 @@ class Lanes:
         """Integers below 2**31, as floats."""
         return Floats(self.builder, self.builder.sitofp(self.value, FLOAT_LANES))
 
-    def woven(self) -> Self:
+    def woven(self) -> Lanes:
         """Of rows in their order, in that of WOVEN."""
         order = ir.Constant(LANES_32, WOVEN)
         return self._new(self.builder.shuffle_vector(self.value, self.value, order))

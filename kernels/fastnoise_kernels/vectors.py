@@ -23,14 +23,14 @@ from fastnoise_kernels.memory import (
 )
 from fastnoise_kernels.release import add_tile, canonical, clipped, set_aside, snap
 
-TILE_VALUES = 4096  # words, noise and data of a tile stay in the second-level cache
+TILE_VALUES = 8192  # words, noise and data of a tile stay in the second-level cache
 PATTERN = 512  # the grids of coordinates are repeated at least this long, for long loops
 
 
 @inner
 def scratch_size(rows, width, dim):
-    """In 64-bit words: for words, five columns of sixteen rows a coordinate, and three a row."""
-    return words_room(rows, width) // 2 + 80 * (dim + 1) + 3 * (rows + 32)
+    """In 64-bit words: for words, five columns of sixteen rows a coordinate, and five a row."""
+    return words_room(rows, width) // 2 + 80 * (dim + 1) + 5 * (rows + 32)
 
 
 @inner
