@@ -19,8 +19,8 @@ LANES_64 = ir.VectorType(I64, LANES)
 FLOAT_LANES = ir.VectorType(DOUBLE, LANES)
 EIGHT = ir.VectorType(DOUBLE, 8)
 # Rows as they come where vectors are interleaved within 128 bits. That takes one instruction of two
-# operands; the order of rows takes one of three, which on Zen 4 keeps units busy that multiply: 0.88
-# -> 0.80 ns a coordinate of l2 noise.
+# operands; the order of rows takes one of three, which on Zen 4 keeps units busy that multiply, and
+# l2 noise 0.88 instead of 0.80 ns a coordinate.
 WOVEN = [0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15]
 _LOW = 0xFFFFFFFF
 _LANES_1 = ir.VectorType(ir.IntType(1), LANES)
