@@ -4,7 +4,7 @@ import mpmath
 import numpy as np
 import pytest
 from conftest import KEY
-from fastnoise_kernels import l2_lanes, lanes, layout
+from fastnoise_kernels import l2_lanes, l2_laplace, lanes, layout
 from fastnoise_kernels.l2_laplace import rows_in, woven_lane
 from llvmlite import ir
 from numba import njit, types
@@ -117,6 +117,97 @@ def test_quick_fits__that_are_too_many_are_seen(dim, monkeypatch):
     )
     assert wrong_rows(dim, None, monkeypatch) == 0
     assert wrong_rows(dim, bold, monkeypatch) > 2
+
+
+class Radii:
+    """`sixteen_radii` of a kernel, for a law of so many dimensions and a scale of 1."""
+
+    def __init__(self, dim: int, kernel=l2_laplace) -> None:
+        self.shape = (dim + 1) / 2 - 1 / 3
+        sixteen_radii = kernel.sixteen_radii
+
+        @njit
+        def call(words, chi_of, sizes, radii):
+            return sixteen_radii(words, 0, chi_of, sizes, radii)
+
+        self.call, self.chi_of = call, l2_laplace.chi_sizes(self.shape, (9 * self.shape) ** -0.5)
+
+    def __call__(self, parts: np.ndarray) -> np.ndarray:
+        """Radii of sixteen rows, from the leading 38 bits of their words: normal radius, angle, u.
+
+        0 where it does not fit, NaN in doubt.
+        """
+        radii = np.empty(48)
+        words = lanes_of(parts.astype(np.uint64) << np.uint64(layout.SPARE_BITS))
+        misfits = rows_in(self.call(words, self.chi_of, (1.0, 8.0, 2.0**52), radii))
+        fits = np.array([misfits >> row & 1 == 0 for row in range(16)])
+        return np.where(fits, radii[[woven_lane(row) for row in range(16)]], 0.0)
+
+    def largest_fit(self, parts: list[int]) -> int:
+        """The largest last part that fits; -1 if none does."""
+        low, high = -1, ALL - 1
+        while low < high:
+            middle = (low + high + 1) // 2
+            radius = self(np.tile([*parts, middle], (16, 1)))[0]
+            low, high = (middle, high) if radius > 0.0 else (low, middle - 1)
+        return low
+
+    def room(self, parts: list[int], last: int) -> float:
+        """How much more than ln u its limit is, whatever follows the bits of the parts."""
+        with mpmath.workprec(160):
+            radii = [
+                mpmath.sqrt(-2 * mpmath.log(mpmath.mpf(parts[0] + end) / ALL)) for end in (0, 1)
+            ]
+            turns = [mpmath.mpf(parts[1] + end) / ALL - mpmath.mpf(1) / 8 for end in (0, 1)]
+            xs = [r * mpmath.cos(2 * mpmath.pi * turn) for r in radii for turn in turns]
+            limits = [room_above(x / (9 * self.shape) ** 0.5, lambda _: 0) for x in xs]
+            return float(self.shape * min(limits) - mpmath.log(mpmath.mpf(last + 1) / ALL))
+
+
+def least_room(radii: Radii, rng) -> float:
+    """Of u that fit by a hair: where next to nothing is known of a normal radius, and anywhere.
+
+    Next to the axis, where t is small, the bound is nearest to what it bounds.
+    """
+    found = []
+    for case in range(60):
+        first = 2 ** rng.uniform(0, 2 if case % 2 else 37)
+        parts = [int(first), ALL * 3 // 8 + int(2 ** rng.uniform(25, 30 if case % 2 else 35))]
+        last = radii.largest_fit(parts)
+        if last >= 0:
+            found.append(radii.room(parts, last))
+    assert len(found) > 10
+    return min(found)
+
+
+@pytest.mark.parametrize("dim", [4, 16, 1000])
+def test_quick_fits__fit_whatever_bits_follow(dim, rng):
+    assert least_room(Radii(dim), rng) > 0.0
+
+
+def test_quick_fits__without_room_for_errors_are_seen(rng, monkeypatch):
+    bold = kernel_with(("part * 16.0", "part * 0.0"), monkeypatch=monkeypatch)
+    assert least_room(Radii(4, bold), rng) < 0.0
+
+
+def alone_and_among_others(radii: Radii) -> list[float]:
+    """The radius of a row that is sure to fit, beside others of that kind, and beside one that
+    needs its logarithms, which leave a doubt of the first as well: its u may be 0."""
+    rows = np.tile([ALL // 2, ALL * 3 // 8, ALL // 3], (16, 1))
+    rows[5, 2] = 0
+    beside = rows.copy()
+    beside[9, 2] = ALL - 1
+    return [float(radii(some)[5]) for some in (rows, beside)]
+
+
+def test_quick_fits__do_not_depend_on_neighbours(monkeypatch):
+    """Else a row might be left for Python and not be found there, and have no noise."""
+    alone, among = alone_and_among_others(Radii(4))
+    assert alone == among > 0.0
+    hasty = kernel_with(("doubts & ~sure", "doubts"), monkeypatch=monkeypatch)
+    alone, among = alone_and_among_others(Radii(4, hasty))
+    assert alone > 0.0
+    assert np.isnan(among)
 
 
 # --- woven rows -----------------------------------------------------------------------------------

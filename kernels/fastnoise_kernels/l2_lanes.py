@@ -148,7 +148,8 @@ def chi(word, precision, sizes):
     -t**4 / 4 + t**5 / 5 - .., for |t| < 5/9 at least -shape f(t), f(t) = 3/4 t**4 (1 + 9/4 |t|);
     and ln u < u - 1, so that u fits if 1 - u > shape f(t). The slope of f is below 4/3, and t off
     by 3/2 part: 16 part is more than f may be off by. It also leaves no part of more than 1/34, as
-    shape is 13/6 or more, and then |t| < 1/2 will do.
+    shape is 13/6 or more, and then |t| < 1/2 will do. What is sure stays so whatever its neighbours
+    need: doubts that are left are looked for once more, in other tiles, and must be the same.
     """
     shape, spread, rounded, moved, largest = sizes
     radius, inverse = normal_radius(word(0), precision)
@@ -167,7 +168,7 @@ def chi(word, precision, sizes):
         doubts = ~known | (root.size() < SMALLEST_CUBE_ROOT) | (u < precision.least)
         doubts |= ~((limit - drawn).size() > margin)
         fits = (drawn < limit) & (root > 0.0)
-        return ~(fits | doubts), doubts
+        return ~(fits | doubts | sure), doubts & ~sure
 
     square = size * size
     fall = square * square * size.times_plus(27 / 16, 0.75) + part * 16.0

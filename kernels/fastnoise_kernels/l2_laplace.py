@@ -158,7 +158,7 @@ def longer_radius(key, row, words, at, draw, chi_of, sizes, radii):
 
 @inner
 def look_again(key, row, words, start, lane, draw, pair, dim, cell, sizes, chi_of, columns):
-    """Two coordinates of a row whose radius is known, from longer words; whether in doubt."""
+    """Two coordinates of a row, its radius as well, from longer words; whether in doubt."""
     longer, again, radii = np.zeros(64, np.uint32), np.empty(32), np.empty(48)
     longer_radius(key, row, words, start + lane, draw, chi_of, sizes, radii)
     first = RADIUS_WORDS + pair
