@@ -74,7 +74,7 @@ def test_errors__that_forget_a_part_are_seen(rng):
 
 
 def fall(t: mpmath.mpf) -> mpmath.mpf:
-    """f of `chi`."""
+    """f of `surely_fits`."""
     return mpmath.mpf(3) / 4 * t**4 * (1 + mpmath.mpf(9) / 4 * abs(t))
 
 

@@ -10,7 +10,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from fastnoise_kernels import lanes
+from fastnoise_kernels import lanes, lookups
 from fastnoise_kernels.elementary import INTEGER_FLOAT
 from fastnoise_kernels.jit import inner
 from fastnoise_kernels.layout import LEVEL_BASE, LEVEL_DIGITS
@@ -113,7 +113,7 @@ class Sixteen:
             level = (level < most).where(level, most)
             weight = ir.Constant(SINGLES, [1.0] * lanes.LANES)
             for digit, table in enumerate(tables):
-                factor = lanes.of_two(level >> DIGIT_BITS * digit, *table)
+                factor = lookups.of_two(level >> DIGIT_BITS * digit, *table)
                 weight = builder.fmul(weight, builder.bitcast(factor.value, SINGLES))
             total += lanes.Lanes(builder, builder.fptoui(weight, lanes.LANES_32))
             self.set_column(i, total)
@@ -183,7 +183,7 @@ def choices_intrinsic(digits):
             rows = Sixteen(builder, data(0), arguments[1], arguments[2], data(8))
             fit = rows.fill_levels([*lanes.unpacked(builder, arguments[5], 3)])
             starts = range(0, LEVEL_BASE * digits, LEVEL_BASE)
-            total = rows.sum_weights([lanes.table_of(builder, data(6), at) for at in starts])
+            total = rows.sum_weights([lookups.table_of(builder, data(6), at) for at in starts])
             high_half = lanes.plus(builder, arguments[4], lanes.LANES)
             uniform = lanes.load(builder, data(3), high_half, lanes.LANES_32)
             (parts,) = numbers(builder, margin(0))

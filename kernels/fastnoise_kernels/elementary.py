@@ -7,7 +7,8 @@ by, and `tests/test_elementary.py` measures it.
 
 from typing import Any
 
-from fastnoise_kernels.lanes import Floats, Lanes, picked
+from fastnoise_kernels.lanes import Floats, Lanes
+from fastnoise_kernels.lookups import picked
 from fastnoise_kernels.polynomials import (
     COSINE,
     COSINES,

@@ -135,6 +135,20 @@ def normal_radius(word, precision):
     return radius, above_inverse(u, radius)
 
 
+def surely_fits(size, part, u, shape):
+    """What is known to fit without a logarithm, as next to all of `chi` is; size: |t|.
+
+    The sum that ln u is compared with is 3 shape times -t**4 / 4 + t**5 / 5 - .., for |t| < 5/9 at
+    least -shape f(t), f(t) = 3/4 t**4 (1 + 9/4 |t|); and ln u < u - 1, so that u fits if
+    1 - u > shape f(t). The slope of f is below 4/3, and t off by 3/2 part: 16 part is more than f
+    may be off by. It also leaves no part of more than 1/34, as shape is 13/6 or more, and then
+    |t| < 1/2 will do.
+    """
+    square = size * size
+    fall = square * square * size.times_plus(27 / 16, 0.75) + part * 16.0
+    return (fall * shape < 1.0 - QUICK - u) & (size < 0.5)
+
+
 def chi(word, precision, sizes):
     """A chi variable of 2 * shape + 2/3 degrees, and its relative error; misfits; and doubts.
 
@@ -142,20 +156,14 @@ def chi(word, precision, sizes):
     shape), which fits where ln u < x**2 / 2 + shape - cube * shape + ln(cube) * shape. 1 + t is off
     by spread times the error of x, and for rounding by 4 units of itself and 3 more, that of spread
     among them: by `part` of itself. For what all that is off by, see `chi_sizes`; ln(cube) may be
-    off by more.
-
-    Next to all are known to fit without a logarithm. The sum above is 3 shape times
-    -t**4 / 4 + t**5 / 5 - .., for |t| < 5/9 at least -shape f(t), f(t) = 3/4 t**4 (1 + 9/4 |t|);
-    and ln u < u - 1, so that u fits if 1 - u > shape f(t). The slope of f is below 4/3, and t off
-    by 3/2 part: 16 part is more than f may be off by. It also leaves no part of more than 1/34, as
-    shape is 13/6 or more, and then |t| < 1/2 will do. What is sure stays so whatever its neighbours
-    need: doubts that are left are looked for once more, in other tiles, and must be the same.
+    off by more. What surely fits does so whatever its neighbours need: doubts that are left are
+    looked for once more, in other tiles, and must be the same.
     """
     shape, spread, rounded, moved, largest = sizes
     radius, inverse = normal_radius(word(0), precision)
     x = radius * precision.turned(word(1))[0]
-    root, size = x * spread + 1.0, (x * spread).size()
-    cube, u = root * root * root, precision.uniform(word(2))
+    root, u = x * spread + 1.0, precision.uniform(word(2))
+    cube = root * root * root
     error = radius * precision.relative + inverse * precision.unknown
     part = error.times_plus(spread, rounded) * above_inverse(root.size())
     known = ~(precision.uniform(word(0)) < precision.least)
@@ -170,9 +178,7 @@ def chi(word, precision, sizes):
         fits = (drawn < limit) & (root > 0.0)
         return ~(fits | doubts | sure), doubts & ~sure
 
-    square = size * size
-    fall = square * square * size.times_plus(27 / 16, 0.75) + part * 16.0
-    sure = (fall * shape < 1.0 - QUICK - u) & (size < 0.5) & known
+    sure = known & surely_fits((x * spread).size(), part, u, shape)
     misfits, doubts = sure.unless_all(look_closer)
     return (cube * shape * 2.0).root(), part * 1.6 + 5 * ROUND, misfits, doubts
 

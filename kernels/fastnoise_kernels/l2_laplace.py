@@ -118,8 +118,8 @@ def _vector_groups(vectors, dim, wide):
         return left
 
     @inner
-    def fill_groups(key, law, first, ids, lead, n, words, cell, sizes, rest, ahead, noise):
-        width, columns, left = np.int64(law[WIDTH]), rest[48:], False
+    def fill_groups(key, law, first, ids, lead, n, words, cell, sizes, columns, ahead, noise):
+        width, left = np.int64(law[WIDTH]), False
         for group in range((lead + n + 15) // 16):
             fetch_lines(ahead, group)
             start = 16 * width * group

@@ -11,7 +11,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from fastnoise_kernels import lanes
+from fastnoise_kernels import lanes, lookups
 from fastnoise_kernels.chacha import row_words
 from fastnoise_kernels.elementary import unit
 from fastnoise_kernels.jit import inlined, inner
@@ -51,7 +51,7 @@ PLACE_SIZES = 8  # of which six are used: what follows them starts with a line o
 
 
 def _entries_intrinsic(few_cells):
-    """few_cells: whether registers hold the table (`lanes.permuted`)."""
+    """few_cells: whether registers hold the table (`lookups.permuted`)."""
 
     @intrinsic
     def add_entries(typing, words, offset, law, cells, bits, last, times, layers):
@@ -65,7 +65,7 @@ def _entries_intrinsic(few_cells):
                 return builder.trunc(arguments[i], lanes.I32)
 
             quick = few_cells and lanes.has_avx512(context)
-            cells_at = partial(lanes.permuted, cells=64) if quick else lanes.gather
+            cells_at = partial(lookups.permuted, cells=64) if quick else lookups.gather
             coin = lanes.load(builder, data(0), arguments[1], lanes.LANES_32)
             table = lanes.pointer(builder, data(2), arguments[3], lanes.I64)
             entry, tie = pick(builder, table, coin, short(4), cells_at)

@@ -10,7 +10,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from fastnoise_kernels import lanes
+from fastnoise_kernels import lanes, lookups
 from fastnoise_kernels.layout import LENT_BITS, SLOPING, SLOPING_DIGIT_BITS
 from fastnoise_kernels.staircase_lanes import pick, word_of
 
@@ -31,7 +31,9 @@ def sixteen_sloping_rows(typing, words, offset, cells, digit_cells, sizes, noise
             return builder.trunc(builder.extract_value(arguments[4], i), lanes.I32)
 
         quick = lanes.has_avx512(context)
-        digit_at = partial(lanes.permuted, cells=1 << SLOPING_DIGIT_BITS) if quick else lanes.gather
+        digit_at = (
+            partial(lookups.permuted, cells=1 << SLOPING_DIGIT_BITS) if quick else lookups.gather
+        )
         levels, bits, most = size(1), size(4), size(5)
         words = (word_of(builder, data(0), arguments[1], i) for i in range(SLOPING))
         digit_word, head_word, place_word = words

@@ -4,10 +4,10 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from fastnoise_kernels import lanes
+from fastnoise_kernels import lanes, lookups
 
 
-def pick(builder, cells, coin, bits, cells_at=lanes.gather, unknown=0):
+def pick(builder, cells, coin, bits, cells_at=lookups.gather, unknown=0):
     """`look_up` for sixteen coins: their entries, and a mask of ties.
 
     unknown: how many last bits of a coin are; a threshold that differs in no other bit is a tie.
@@ -30,7 +30,7 @@ def word_of(builder, words, start, i):
 
 
 def rows_intrinsic(few_cells=False, narrow=False):
-    """few_cells: whether the head has so few that registers hold them (`lanes.permuted`).
+    """few_cells: whether the head has so few that registers hold them (`lookups.permuted`).
 
     narrow: whether 32 bits hold the noise of every level of the head: half the work.
     """
@@ -73,7 +73,7 @@ def rows_intrinsic(few_cells=False, narrow=False):
 
             steps, radius, one = fitting(size(2)), fitting(size(3)), ir.Constant(kind.element, 1)
             quick = few_cells and lanes.has_avx512(context)
-            cells_at = lanes.permuted if quick else lanes.gather
+            cells_at = lookups.permuted if quick else lookups.gather
             entry, careful = pick(builder, data(2), word(1), narrowed(0), cells_at)
             careful |= entry > narrowed(1)
             is_top = entry.equals(0)
