@@ -23,12 +23,13 @@ class Guarantee(NamedTuple):
 
 @dataclass(frozen=True)
 class Certificate:
-    """The guarantee of a mechanism as implemented, on its own grid.
+    """The guarantee of a mechanism as implemented, on its own grid or another.
 
     epsilon, delta: of the numbers that are drawn, rounded up; never above what was asked for,
         unless more elements or users change than noise is made for. inf: nothing is proved.
     total_variation: at most this far from the ideal law on the same grid.
-    grid, released_sensitivity: as the mechanism has them; of boxes, one for each coordinate.
+    grid, released_sensitivity: what data is snapped to, and the sensitivity that noise on it
+        covers; of boxes, one for each coordinate.
     changed: how many elements, users or coordinates may change together; None where only one draw
         may, or where it makes no difference.
     basis: "exact", from integer tables, or "bounded", from errors that are bounded by a proof.
@@ -94,13 +95,13 @@ class Certificate:
         return "\n".join([fill(self.mechanism, LINE, subsequent_indent="    "), *lines, *wrapped])
 
 
-def certified(mechanism: Any, guarantee: Guarantee) -> Certificate:
-    """The certificate of a mechanism that is proved so much of."""
+def certified(mechanism: Any, guarantee: Guarantee, grid: Any, covered: Any) -> Certificate:
+    """The certificate of a mechanism that is proved so much of, on a grid."""
     return Certificate(
         mechanism=repr(mechanism),
         adjacency=mechanism.privacy.adjacency,
-        grid=mechanism.grid,
-        released_sensitivity=mechanism.released_sensitivity,
+        grid=grid,
+        released_sensitivity=covered,
         **guarantee._asdict(),
     )
 

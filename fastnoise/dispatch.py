@@ -88,6 +88,8 @@ def _perturb_parts(
     """The parts of one column, whose rows follow each other, after all arguments are checked."""
     limits = _limits(clip, parts[0], release, missing == "keep")
     count = sum(_rows_in(part, mechanism) for part in parts)
+    if grid is not None:
+        mechanism._check_spread(grid, count)
     chosen = requested_rows(rows, count, stream)
     _refuse_bad_values(parts, missing)
     if grid is None:

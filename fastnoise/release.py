@@ -21,7 +21,7 @@ import numpy.typing as npt
 from fastnoise.design.moments import integer_moment
 from fastnoise.finite_tables import truncated_laplace_law, uniform_law
 from fastnoise.tables import Law, laplace_law, staircase_law
-from fastnoise.validation import refusal, whole
+from fastnoise.validation import power_of_two, refusal, whole
 
 STEPS_BITS = 20  # grid steps a sensitivity: E|noise| grows by less than 2**-19
 MEAN_BITS = 17  # grid steps a mean of |noise|
@@ -124,9 +124,7 @@ def integer_sensitivity(epsilon: float, sensitivity: Any) -> int:
 
 def steps_across(epsilon: float, sensitivity: float, grid: float, changed: int = 1) -> int:
     """How many grid steps two neighbouring inputs can be apart in l1 once they are snapped."""
-    if frexp(grid)[1] - 1 not in EXPONENTS:
-        allowed = f"between 2**{EXPONENTS[0]} and 2**{EXPONENTS[-1]}"
-        raise ValueError(refusal("grid", grid, allowed))
+    refuse_small(epsilon)
     steps = ceil(Fraction(sensitivity) / Fraction(grid)) + changed - 1
     if steps > 1 << (MOST_BITS + 1) or steps > Fraction(epsilon) * (1 << (SCALE_BITS + 1)):
         allowed = (
@@ -137,9 +135,26 @@ def steps_across(epsilon: float, sensitivity: float, grid: float, changed: int =
     return steps
 
 
+def given_grid(grid: Any) -> float:
+    """A power of two that has an inverse in floats, and room for many times itself."""
+    step = power_of_two("grid", grid)
+    if frexp(step)[1] - 1 not in EXPONENTS:
+        allowed = f"between 2**{EXPONENTS[0]} and 2**{EXPONENTS[-1]}"
+        raise ValueError(refusal("grid", grid, allowed))
+    return step
+
+
+def covered_sensitivity(epsilon: float, sensitivity: float, grid: float, changed: int = 1) -> float:
+    """What `steps_across` is in units of the data, rounded up."""
+    return float_above(Fraction(grid) * steps_across(epsilon, sensitivity, grid, changed))
+
+
 def float_above(value: Fraction) -> float:
-    """The least float that is no smaller."""
-    nearest = float(value)
+    """The least float that is no smaller; inf beyond them all."""
+    try:
+        nearest = float(value)
+    except OverflowError:
+        return inf
     return nearest if Fraction(nearest) >= value else nextafter(nearest, inf)
 
 

@@ -123,6 +123,7 @@ def one_of(name: str, value: Any, *choices: str) -> None:
 def power_of_two(name: str, value: Any) -> float:
     allowed = 'a power of two, "auto" or None'
     result = number(name, value, allowed)
-    if not (0 < result < math.inf) or math.frexp(result)[0] != 0.5:
+    exact = 0 < result < math.inf and math.frexp(result)[0] == 0.5 and result == value
+    if not exact:
         raise ValueError(refusal(name, value, allowed))
     return result

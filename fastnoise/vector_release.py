@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
-from math import ceil, frexp, isqrt, ldexp, prod, sqrt
+from math import ceil, frexp, inf, isqrt, ldexp, prod, sqrt
 
 import numpy as np
 from fastnoise_kernels import layout
@@ -86,6 +86,7 @@ def l2_release(
         pairs = [(unit, _l2_scale(epsilon, dim, sensitivity, unit)) for unit in units]
         unit, scale = next(pair for pair in pairs if pair[1] is not None)
     else:
+        refuse_small(epsilon)
         wide = l2_sensitivity(dim, sensitivity, users, grid)
         unit, scale = grid, _l2_scale(epsilon, dim, wide, grid)
     if scale is None:
@@ -145,6 +146,8 @@ def _l2_scale(epsilon: float, dim: int, sensitivity: float, grid: float) -> floa
     What is 2**52 steps or more is left to the reader: a radius of 64, a chi of 8 more than twice
     the typical one, which no one will see.
     """
+    if sensitivity == inf:
+        return None
     scale = float_above(Fraction(sensitivity) / Fraction(epsilon) / Fraction(grid))
     most = 2.0**46 if dim <= layout.SPACE else 2.0**49 / (2 * _typical_radius(dim) + 8)
     return scale if scale <= most else None
@@ -220,7 +223,10 @@ def _refuse_wide(
 ) -> None:
     """Kernels draw noise of less than 2**52 steps; more must be rare."""
     if max(radii) >> NOISE_BITS:
-        raise ValueError(f"core must be less than 2**{NOISE_BITS} grid steps to be released")
+        if grid is None:
+            raise ValueError(f"core must be less than 2**{NOISE_BITS} grid steps to be released")
+        allowed = f"coarse enough for an innermost step of less than 2**{NOISE_BITS} grid steps"
+        raise ValueError(refusal("grid", grid, allowed))
     if max(steps) * dim > Fraction(epsilon) * (1 << NOISE_BITS + 1):
         allowed = f"coarse enough for a typical noise of at most 2**{NOISE_BITS} steps"
         raise ValueError(refusal("grid", grid, allowed))

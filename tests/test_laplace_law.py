@@ -173,7 +173,7 @@ def test_laplace__parameters():
     assert repr(law) == "Laplace(epsilon=0.5, sensitivity=2.0)"
     assert fn.Laplace(1.0).sensitivity == 1.0
     assert law.delta == 0.0
-    assert law.privacy == fn.Privacy(0.5, 0.0, "l1", 2.0, 0.25)
+    assert law.privacy == fn.Privacy(0.5, 0.0, "l1", 2.0, 0.25, 65_536)
     with pytest.raises(AttributeError):
         law.epsilon = 1.0
 

@@ -15,8 +15,8 @@ from fastnoise.design.radial_gamma import LARGEST_DIM, optimal_radial_gamma
 from fastnoise.layer_tables import fits_one_table
 from fastnoise.mechanisms.ideal_box_staircase import IdealBoxStaircase
 from fastnoise.mechanisms.mechanism import Privacy, VectorMechanism, refuse_changed
-from fastnoise.release import Release, float_above, steps_across
-from fastnoise.validation import number, positive, power_of_two, refusal
+from fastnoise.release import Release, covered_sensitivity, given_grid, steps_across
+from fastnoise.validation import number, positive, refusal
 from fastnoise.vector_release import box_staircase_grids, box_staircase_release
 
 MOST_STEPS = 2.0**53  # of a width in the core: beyond, a width no longer moves its edge
@@ -77,21 +77,17 @@ class BoxStaircase(IdealBoxStaircase, VectorMechanism):
         """
         return box_staircase_grids(self.epsilon, self.widths, self.core)
 
-    @property
-    def released_sensitivity(self) -> tuple[float, ...]:
-        """The widths that the noise really covers: those of a vector on the grid."""
-        pairs = zip(self.widths, self.grid, strict=True)
-        return tuple(
-            float_above(Fraction(grid) * steps_across(self.epsilon, width, grid))
-            for width, grid in pairs
-        )
+    def _covered(self, grid: tuple[float, ...]) -> tuple[float, ...]:
+        """One width for each coordinate."""
+        pairs = zip(self.widths, grid, strict=True)
+        return tuple(covered_sensitivity(self.epsilon, width, step) for width, step in pairs)
 
     def _chosen_grid(self, grid: Any) -> tuple[float, ...] | None:
         """One power of two for all coordinates, or one for each."""
         if grid is None or isinstance(grid, str | Real):
             chosen = super()._chosen_grid(grid)
             return (chosen,) * self.dim if isinstance(chosen, float) else chosen
-        chosen = tuple(power_of_two("grid", step) for step in _numbers("grid", grid))
+        chosen = tuple(given_grid(step) for step in _numbers("grid", grid))
         if len(chosen) != self.dim:
             raise ValueError(refusal("grid", grid, f"a power of two, or {self.dim} of them"))
         return chosen
@@ -99,17 +95,17 @@ class BoxStaircase(IdealBoxStaircase, VectorMechanism):
     def _release(self, grid: tuple[float, ...] | None) -> Release:
         return box_staircase_release(self.epsilon, self.widths, self.core, grid)
 
-    def _guarantee(self, changed: Any) -> Guarantee:
+    def _guarantee(self, changed: Any, grid: tuple[float, ...]) -> Guarantee:
         from fastnoise.proof.guarantee import box_guarantee
 
         refuse_changed(changed, "vector")
-        pairs = zip(self.widths, self.grid, strict=True)
-        steps = [steps_across(self.epsilon, width, grid) for width, grid in pairs]
+        pairs = zip(self.widths, grid, strict=True)
+        steps = [steps_across(self.epsilon, width, step) for width, step in pairs]
         # an empty core has no weight: layers start at the next, where one table lists them
         start = 0 in self.core and fits_one_table(self.epsilon, self.dim)
         shares = [Fraction(z) / Fraction(s) for z, s in zip(self.core, self.widths, strict=True)]
         radii = [max(1, round((z + start) * n)) for z, n in zip(shares, steps, strict=True)]
-        return box_guarantee(self._release(self.grid).law, self.epsilon, steps, radii)
+        return box_guarantee(self._release(grid).law, self.epsilon, steps, radii)
 
 
 def _core(epsilon: float, widths: tuple[float, ...], core: Any) -> tuple[float, ...]:

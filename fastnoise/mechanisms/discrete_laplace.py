@@ -48,8 +48,8 @@ class DiscreteLaplace(IdealDiscreteLaplace, IntegerMechanism):
     def _release(self, grid: float | None) -> Release:
         return integer_laplace_release(self.epsilon, self.sensitivity)
 
-    def _guarantee(self, changed: Any) -> Guarantee:
+    def _guarantee(self, changed: Any, grid: float) -> Guarantee:
         from fastnoise.proof.guarantee import laplace_guarantee
 
-        some, law = any_changed(changed), self._release(self.grid).law
+        some, law = any_changed(changed), self._release(grid).law
         return laplace_guarantee(law, self.epsilon, self.sensitivity, self.sensitivity, some)

@@ -29,10 +29,10 @@ class _Staircase(IdealDiscreteStaircase, IntegerMechanism):
     def _release(self, grid: float | None) -> Release:
         return discrete_staircase_release(self.epsilon, self.sensitivity, self.r)
 
-    def _guarantee(self, changed: Any) -> Guarantee:
+    def _guarantee(self, changed: Any, grid: float) -> Guarantee:
         from fastnoise.proof.guarantee import staircase_guarantee
 
-        law = self._release(self.grid).law
+        law = self._release(grid).law
         return staircase_guarantee(law, self.epsilon, self.sensitivity, self.r)
 
 
@@ -75,9 +75,9 @@ class DiscreteStaircase(_Staircase):
     def privacy(self) -> Privacy:
         return Privacy(self.epsilon, self.delta, "element", self.sensitivity, None)
 
-    def _guarantee(self, changed: Any) -> Guarantee:
+    def _guarantee(self, changed: Any, grid: float) -> Guarantee:
         refuse_changed(changed, "element")
-        return super()._guarantee(changed)
+        return super()._guarantee(changed, grid)
 
 
 @dataclass(frozen=True, init=False)
@@ -112,8 +112,8 @@ class Geometric(_Staircase):
     def privacy(self) -> Privacy:
         return Privacy(self.epsilon, self.delta, "l1", 1, self.epsilon)
 
-    def _guarantee(self, changed: Any) -> Guarantee:
-        return super()._guarantee(changed)._replace(changed=any_changed(changed))
+    def _guarantee(self, changed: Any, grid: float) -> Guarantee:
+        return super()._guarantee(changed, grid)._replace(changed=any_changed(changed))
 
 
 def _radius(epsilon: float, sensitivity: int, cost: Cost, r: Any) -> int:

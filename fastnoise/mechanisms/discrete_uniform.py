@@ -56,10 +56,10 @@ class DiscreteUniform(IdealDiscreteUniform, IntegerMechanism):
         weights = self.exact_weights()
         return integer_uniform_release(2 * weights.core + 1, weights.height)
 
-    def _guarantee(self, changed: Any) -> Guarantee:
+    def _guarantee(self, changed: Any, grid: float) -> Guarantee:
         from fastnoise.proof.guarantee import uniform_guarantee
 
-        some, law = any_changed(changed), self._release(self.grid).law
+        some, law = any_changed(changed), self._release(grid).law
         return uniform_guarantee(law, self.exact_weights(), self.sensitivity, some)
 
 

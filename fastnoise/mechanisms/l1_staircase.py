@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 from fastnoise.certificate import Guarantee
@@ -12,7 +11,7 @@ from fastnoise.design.radial_gamma import LARGEST_DIM, optimal_radial_gamma
 from fastnoise.mechanisms.ideal_l1_staircase import IdealL1Staircase
 from fastnoise.mechanisms.mechanism import Privacy, VectorMechanism
 from fastnoise.mechanisms.staircase import released_radius
-from fastnoise.release import Release, float_above, staircase_grid, steps_across
+from fastnoise.release import Release, covered_sensitivity, staircase_grid, steps_across
 from fastnoise.validation import fraction, positive, refusal, whole
 from fastnoise.vector_release import l1_staircase_grid, l1_staircase_release
 
@@ -80,23 +79,20 @@ class L1Staircase(IdealL1Staircase, VectorMechanism):
             return staircase_grid(self.epsilon, self.sensitivity, self.gamma)
         return l1_staircase_grid(self.epsilon, self.dim, self.sensitivity, self.gamma)
 
-    @property
-    def released_sensitivity(self) -> float:
-        """The l1 sensitivity that the noise really covers: that of a vector on the grid."""
-        return float_above(
-            Fraction(self.grid) * steps_across(self.epsilon, self.sensitivity, self.grid, self.dim)
-        )
+    def _covered(self, grid: float) -> float:
+        """In l1, of a vector on the grid."""
+        return covered_sensitivity(self.epsilon, self.sensitivity, grid, self.dim)
 
     def _release(self, grid: float | None) -> Release:
         return l1_staircase_release(self.epsilon, self.dim, self.sensitivity, self.gamma, grid)
 
-    def _guarantee(self, changed: Any) -> Guarantee:
+    def _guarantee(self, changed: Any, grid: float) -> Guarantee:
         from fastnoise.proof.guarantee import ball_guarantee, staircase_guarantee
 
         some = self.dim if changed is None else whole("changed", changed, 1, self.dim + 1)
-        steps = steps_across(self.epsilon, self.sensitivity, self.grid, self.dim)
+        steps = steps_across(self.epsilon, self.sensitivity, grid, self.dim)
         prove = staircase_guarantee if self.dim == 1 else ball_guarantee
-        law, radius = self._release(self.grid).law, released_radius(self.gamma, steps)
+        law, radius = self._release(grid).law, released_radius(self.gamma, steps)
         return prove(law, self.epsilon, steps, radius)._replace(changed=some)
 
 

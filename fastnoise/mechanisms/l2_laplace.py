@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any, ClassVar
 
 from fastnoise.certificate import Guarantee
@@ -14,7 +13,7 @@ from fastnoise.mechanisms.mechanism import (
     any_changed,
     refuse_changed,
 )
-from fastnoise.release import CHANGED, Release, float_above, laplace_grid, steps_across
+from fastnoise.release import CHANGED, Release, covered_sensitivity, laplace_grid, steps_across
 from fastnoise.validation import positive, whole
 from fastnoise.vector_release import l2_grid, l2_release, l2_sensitivity
 
@@ -51,26 +50,22 @@ class _Vectors(VectorMechanism):
             return laplace_grid(self.epsilon, self.sensitivity, self._users)
         return l2_grid(self.epsilon, self.dim, self.sensitivity, self._users)
 
-    @property
-    def released_sensitivity(self) -> float:
-        """The sensitivity that the noise really covers: that of vectors on the grid."""
+    def _covered(self, grid: float) -> float:
         if self.dim == 1:
-            steps = steps_across(self.epsilon, self.sensitivity, self.grid, self._users)
-            return float_above(Fraction(self.grid) * steps)
-        return l2_sensitivity(self.dim, self.sensitivity, self._users, self.grid)
+            return covered_sensitivity(self.epsilon, self.sensitivity, grid, self._users)
+        return l2_sensitivity(self.dim, self.sensitivity, self._users, grid)
 
     def _release(self, grid: float | None) -> Release:
         return l2_release(self.epsilon, self.dim, self.sensitivity, self._users, grid)
 
-    def _guarantee(self, changed: Any) -> Guarantee:
+    def _guarantee(self, changed: Any, grid: float) -> Guarantee:
         from fastnoise.proof.guarantee import l2_guarantee, laplace_guarantee
 
-        law, users = self._release(self.grid).law, self._users
+        law, users = self._release(grid).law, self._users
         some = any_changed(changed) or users
         if self.dim > 1:
-            sizes = self.sensitivity, self.grid
-            return l2_guarantee(law, self.epsilon, *sizes, users, some)
-        steps = steps_across(self.epsilon, self.sensitivity, self.grid, users)
+            return l2_guarantee(law, self.epsilon, self.sensitivity, grid, users, some)
+        steps = steps_across(self.epsilon, self.sensitivity, grid, users)
         return laplace_guarantee(law, self.epsilon, steps, steps - users + some, some)
 
 
@@ -102,9 +97,9 @@ class L2Laplace(IdealL2Laplace, _Vectors):
         lipschitz = self.epsilon / self.sensitivity
         return Privacy(self.epsilon, self.delta, "l2", self.sensitivity, lipschitz)
 
-    def _guarantee(self, changed: Any) -> Guarantee:
+    def _guarantee(self, changed: Any, grid: float) -> Guarantee:
         refuse_changed(changed, "vector")
-        return super()._guarantee(changed)._replace(changed=None)
+        return super()._guarantee(changed, grid)._replace(changed=None)
 
 
 @dataclass(frozen=True, init=False)
@@ -128,4 +123,4 @@ class MultiUserLaplace(IdealMultiUserLaplace, _Vectors):
     @property
     def privacy(self) -> Privacy:
         lipschitz = self.epsilon / self.sensitivity
-        return Privacy(self.epsilon, self.delta, "sum-l2", self.sensitivity, lipschitz)
+        return Privacy(self.epsilon, self.delta, "sum-l2", self.sensitivity, lipschitz, CHANGED)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 from fastnoise.certificate import Guarantee
@@ -12,7 +11,7 @@ from fastnoise.mechanisms.mechanism import Mechanism, Privacy, any_changed
 from fastnoise.release import (
     CHANGED,
     Release,
-    float_above,
+    covered_sensitivity,
     laplace_grid,
     laplace_release,
     steps_across,
@@ -50,7 +49,7 @@ class Laplace(IdealLaplace, Mechanism):
     @property
     def privacy(self) -> Privacy:
         lipschitz = self.epsilon / self.sensitivity
-        return Privacy(self.epsilon, self.delta, "l1", self.sensitivity, lipschitz)
+        return Privacy(self.epsilon, self.delta, "l1", self.sensitivity, lipschitz, CHANGED)
 
     @property
     def grid(self) -> float:
@@ -61,19 +60,16 @@ class Laplace(IdealLaplace, Mechanism):
         """
         return laplace_grid(self.epsilon, self.sensitivity)
 
-    @property
-    def released_sensitivity(self) -> float:
-        """The l1 sensitivity that the noise really covers: of 65,536 elements on the grid."""
-        return float_above(
-            Fraction(self.grid) * steps_across(self.epsilon, self.sensitivity, self.grid, CHANGED)
-        )
+    def _covered(self, grid: float) -> float:
+        """In l1, of 65,536 elements on the grid."""
+        return covered_sensitivity(self.epsilon, self.sensitivity, grid, CHANGED)
 
     def _release(self, grid: float | None) -> Release:
         return laplace_release(self.epsilon, self.sensitivity, grid)
 
-    def _guarantee(self, changed: Any) -> Guarantee:
+    def _guarantee(self, changed: Any, grid: float) -> Guarantee:
         from fastnoise.proof.guarantee import laplace_guarantee
 
-        some, law = any_changed(changed) or CHANGED, self._release(self.grid).law
-        steps = steps_across(self.epsilon, self.sensitivity, self.grid, CHANGED)
+        some, law = any_changed(changed) or CHANGED, self._release(grid).law
+        steps = steps_across(self.epsilon, self.sensitivity, grid, CHANGED)
         return laplace_guarantee(law, self.epsilon, steps, steps - CHANGED + some, some)

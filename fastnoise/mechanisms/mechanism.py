@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from fastnoise import dispatch
 from fastnoise.certificate import Certificate, Guarantee, certified
-from fastnoise.release import Release
+from fastnoise.release import Release, given_grid
 from fastnoise.stream import Stream
-from fastnoise.validation import number, power_of_two, refusal, whole
+from fastnoise.validation import number, refusal, whole
+
+TOLERATED = 1.01  # times epsilon, where more rows change than an explicit grid is made for
 
 
 @dataclass(frozen=True)
@@ -20,8 +23,12 @@ class Privacy:
     """What a release of one array promises: (epsilon, delta)-DP between neighbours.
 
     >>> import fastnoise as fn
-    >>> fn.Staircase(epsilon=0.5, sensitivity=2.0).privacy
-    Privacy(epsilon=0.5, delta=0.0, adjacency='element', sensitivity=2.0, lipschitz=None)
+    >>> fn.Staircase(epsilon=0.5, sensitivity=2.0).privacy  # doctest: +NORMALIZE_WHITESPACE
+    Privacy(epsilon=0.5, delta=0.0, adjacency='element', sensitivity=2.0, lipschitz=None,
+            changed=None)
+
+    changed: how many elements or users may differ between neighbours; None where it makes no
+        difference. `certificate(changed=k)` tells what more of them cost.
     """
 
     epsilon: float
@@ -29,6 +36,7 @@ class Privacy:
     adjacency: str
     sensitivity: float
     lipschitz: float | None
+    changed: int | None = None
 
     def at(self, distance: float) -> float:
         """The epsilon between inputs `distance` apart.
@@ -69,9 +77,18 @@ class Mechanism(ABC):
     def _release(self, grid: Any) -> Release:
         """The law that is drawn on that grid; on None, the textbook's."""
 
+    @property
     @abstractmethod
-    def _guarantee(self, changed: Any) -> Guarantee:
-        """What the tables of the mechanism's own grid prove, if so many change together.
+    def privacy(self) -> Privacy:
+        """What is promised."""
+
+    @abstractmethod
+    def _covered(self, grid: Any) -> Any:
+        """The sensitivity that noise on that grid covers: that of snapped data."""
+
+    @abstractmethod
+    def _guarantee(self, changed: Any, grid: Any) -> Guarantee:
+        """What the tables of that grid prove, if so many change together.
 
         Proofs are imported when they are asked for: an import of noise is 10 ms faster.
         """
@@ -79,7 +96,36 @@ class Mechanism(ABC):
     def _chosen_grid(self, grid: Any) -> Any:
         if isinstance(grid, str) and grid == "auto":
             return self.grid
-        return None if grid is None else power_of_two("grid", grid)
+        if grid is None:
+            _ = self.grid  # refuses what is too large or too small for any noise
+            return None
+        return given_grid(grid)
+
+    def _check_spread(self, grid: Any, rows: int) -> None:
+        """Refuse a grid on which so many rows, if all change, cost more than TOLERATED * epsilon.
+
+        The certificate decides, but it takes milliseconds: it is asked where a float, which is
+        right to a billionth, does not know. A mechanism's own grid is never refused.
+        """
+        privacy = self.privacy
+        if privacy.changed is None or rows <= privacy.changed or grid == self.grid:
+            return
+        moved = (rows - privacy.changed) * math.sqrt(math.prod(self._row_shape)) * grid
+        most = TOLERATED * privacy.epsilon
+        if privacy.epsilon * (1 + moved / self._covered(grid)) < most * (1 - 1e-6):
+            return
+        epsilon = self.certificate(changed=rows, grid=grid).epsilon
+        if epsilon > most:
+            allowed = (
+                f"finer for {rows:,} elements or users, which would have an epsilon of {epsilon!r} "
+                "if all of them changed: see certificate(changed=, grid=)"
+            )
+            raise ValueError(refusal("grid", grid, allowed))
+
+    @property
+    def released_sensitivity(self) -> Any:
+        """The sensitivity that the noise really covers: that of data on the grid."""
+        return self._covered(self.grid)
 
     def perturb(
         self,
@@ -106,7 +152,8 @@ class Mechanism(ABC):
         rows: the absolute rows of `stream` to use, each once, instead of its next ones.
         clip: (low, high), clamps before the noise.
         grid: a power of two, "auto" for `self.grid`, or None for textbook float noise and addition,
-            whose low bits give `x` away: for simulation only.
+            whose low bits give `x` away: for simulation only. A grid of your own is refused where
+            an array of more than `privacy.changed` rows would cost 1.01 epsilon or more on it.
         nan: "raise", or "keep" to let NaN through as NaN; it uses up its row like any other value.
 
         >>> import fastnoise as fn, numpy as np
@@ -136,14 +183,15 @@ class Mechanism(ABC):
         """
         return dispatch.sample(self, size, dtype, out, stream)
 
-    def certificate(self, *, changed: int | None = None) -> Certificate:
-        """What is really drawn on the mechanism's own grid: epsilon, delta, how near the ideal.
+    def certificate(self, *, changed: int | None = None, grid: Any = "auto") -> Certificate:
+        """What is really drawn on a grid: epsilon, delta, how near the ideal.
 
         Computed from the very tables that kernels read, in exact or interval arithmetic.
 
         changed: how many elements, users or coordinates change together, where the adjacency shares
             epsilon among them. Snapping to the grid moves each; l1 and sum-l2 mechanisms are made
             for 65,536, and more cost more.
+        grid: as for `perturb`; textbook noise, None, has no certificate.
 
         >>> import fastnoise as fn
         >>> mechanism = fn.Laplace(epsilon=1.0)
@@ -151,8 +199,11 @@ class Mechanism(ABC):
         1.0
         >>> round(mechanism.certificate(changed=10**9).epsilon, 6)
         1.116407
+        >>> round(mechanism.certificate(changed=10**6, grid=1.0).epsilon, 6)
+        15.258789
         """
-        return certified(self, self._guarantee(changed))
+        chosen = certified_grid(grid, self._chosen_grid)
+        return certified(self, self._guarantee(changed, chosen), chosen, self._covered(chosen))
 
 
 class VectorMechanism(Mechanism):
@@ -174,8 +225,7 @@ class IntegerMechanism(Mechanism):
         """1: integers lie on it as they are."""
         return 1.0
 
-    @property
-    def released_sensitivity(self) -> int:
+    def _covered(self, grid: Any) -> int:
         """The sensitivity itself: nothing is snapped."""
         return self.sensitivity
 
@@ -185,6 +235,14 @@ class IntegerMechanism(Mechanism):
         ):
             return self.grid
         raise ValueError(refusal("grid", grid, '"auto" or 1 for integers'))
+
+
+def certified_grid(grid: Any, chosen: Callable[[Any], Any]) -> Any:
+    """The grid to certify, as `perturb` would choose it."""
+    if grid is None:
+        allowed = 'a power of two or "auto", because textbook noise has no certificate'
+        raise ValueError(refusal("grid", grid, allowed))
+    return chosen(grid)
 
 
 def refuse_changed(changed: Any, what: str) -> None:

@@ -12,7 +12,7 @@ from fastnoise.mechanisms.ideal_staircase import IdealStaircase
 from fastnoise.mechanisms.mechanism import Mechanism, Privacy, refuse_changed
 from fastnoise.release import (
     Release,
-    float_above,
+    covered_sensitivity,
     staircase_grid,
     staircase_release,
     steps_across,
@@ -76,23 +76,19 @@ class Staircase(IdealStaircase, Mechanism):
         """
         return staircase_grid(self.epsilon, self.sensitivity, self.gamma)
 
-    @property
-    def released_sensitivity(self) -> float:
-        """The sensitivity that the noise really covers: that of `x` snapped to the grid."""
-        return float_above(
-            Fraction(self.grid) * steps_across(self.epsilon, self.sensitivity, self.grid)
-        )
+    def _covered(self, grid: float) -> float:
+        return covered_sensitivity(self.epsilon, self.sensitivity, grid)
 
     def _release(self, grid: float | None) -> Release:
         return staircase_release(self.epsilon, self.sensitivity, self.gamma, grid)
 
-    def _guarantee(self, changed: Any) -> Guarantee:
+    def _guarantee(self, changed: Any, grid: float) -> Guarantee:
         from fastnoise.proof.guarantee import staircase_guarantee
 
         refuse_changed(changed, "element")
-        steps = steps_across(self.epsilon, self.sensitivity, self.grid)
+        steps = steps_across(self.epsilon, self.sensitivity, grid)
         radius = released_radius(self.gamma, steps)
-        return staircase_guarantee(self._release(self.grid).law, self.epsilon, steps, radius)
+        return staircase_guarantee(self._release(grid).law, self.epsilon, steps, radius)
 
 
 def released_radius(gamma: float, steps: int) -> int:

@@ -10,11 +10,11 @@ import numpy.typing as npt
 
 from fastnoise import choice
 from fastnoise.certificate import Certificate, certified
-from fastnoise.mechanisms.mechanism import Privacy, refuse_changed
+from fastnoise.mechanisms.mechanism import Privacy, certified_grid, refuse_changed
 from fastnoise.mechanisms.staircase import staircase_gamma
 from fastnoise.release import STEPS_BITS, power_grid
 from fastnoise.stream import Stream
-from fastnoise.validation import positive
+from fastnoise.validation import number, positive, refusal
 
 
 @dataclass(frozen=True, init=False)
@@ -103,8 +103,10 @@ class StaircaseChoice:
         """
         return choice.choose(self, costs, stream, rows)
 
-    def certificate(self, *, changed: int | None = None) -> Certificate:
+    def certificate(self, *, changed: int | None = None, grid: Any = "auto") -> Certificate:
         """What is really chosen by: its epsilon, and that choices are exact.
+
+        grid: "auto" or `self.grid`, the only one that costs are snapped to.
 
         >>> import fastnoise as fn
         >>> fn.StaircaseChoice(epsilon=0.5).certificate().epsilon
@@ -113,4 +115,13 @@ class StaircaseChoice:
         from fastnoise.proof.guarantee import choice_guarantee
 
         refuse_changed(changed, "row of costs")
-        return certified(self, choice_guarantee(self.epsilon))
+        chosen = certified_grid(grid, self._chosen_grid)
+        guarantee = choice_guarantee(self.epsilon)
+        return certified(self, guarantee, chosen, self.released_sensitivity)
+
+    def _chosen_grid(self, grid: Any) -> float:
+        own = self.grid
+        auto = isinstance(grid, str) and grid == "auto"
+        if not auto and number("grid", grid, f'"auto" or {own!r}') != own:
+            raise ValueError(refusal("grid", grid, f'"auto" or {own!r}'))
+        return own

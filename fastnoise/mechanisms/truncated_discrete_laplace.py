@@ -54,9 +54,9 @@ class TruncatedDiscreteLaplace(IdealTruncatedDiscreteLaplace, IntegerMechanism):
     def _release(self, grid: float | None) -> Release:
         return truncated_laplace_release(self.epsilon, exact_delta(self.delta), self.sensitivity)
 
-    def _guarantee(self, changed: Any) -> Guarantee:
+    def _guarantee(self, changed: Any, grid: float) -> Guarantee:
         from fastnoise.proof.guarantee import truncated_guarantee
 
-        some, law = any_changed(changed), self._release(self.grid).law
+        some, law = any_changed(changed), self._release(grid).law
         delta = exact_delta(self.delta)
         return truncated_guarantee(law, self.epsilon, delta, self.sensitivity, some)
