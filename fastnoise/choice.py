@@ -19,7 +19,7 @@ from fastnoise.reader import row_words
 from fastnoise.rows import Rows, check_stream, read_only, requested_rows, rows_and_key
 from fastnoise.stream import Stream
 from fastnoise.tables import exp_above
-from fastnoise.validation import refusal
+from fastnoise.validation import data_array, data_refusal
 
 Array = npt.NDArray[Any]
 MOST_STEPS = 1 << 52  # as in the kernel: costs beyond count as that
@@ -118,7 +118,7 @@ class ChoiceReader:
 def choose(mechanism: Any, costs: Any, stream: Stream | None, rows: Any) -> Any:
     """See `StaircaseChoice.choose`."""
     check_stream(stream)
-    steps, data = mechanism._steps, _cost_array(costs)
+    steps, data = mechanism._steps, cost_array(costs)
     # Without a stream no rows are used up before the kernel sees what is unfit.
     if (stream is not None or not compiles()) and (unfit := _unfit(data)):
         raise ValueError(unfit)
@@ -185,18 +185,15 @@ def _blocks(data: Array) -> Iterator[Array]:
                 yield np.ascontiguousarray(matrix[start : start + step], np.float64)
 
 
-def _cost_array(costs: Any) -> Array:
+def cost_array(costs: Any) -> Array:
     allowed = "numbers of shape (..., k), the costs of k candidates"
-    try:
-        data = np.asarray(costs)
-    except ValueError:
-        raise ValueError(refusal("costs", costs, allowed)) from None
+    data = data_array("costs", costs, allowed)
     if (
         data.dtype.kind not in "iuf"
         or data.dtype.itemsize > 8
         or isinstance(costs, np.ma.MaskedArray)
     ):
-        raise TypeError(refusal("costs", costs, allowed))
+        raise TypeError(data_refusal("costs", costs, allowed))
     if data.ndim == 0 or data.shape[-1] == 0:
         raise ValueError(f"costs must be {allowed}, not of shape {data.shape}")
     return data

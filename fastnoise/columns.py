@@ -105,8 +105,8 @@ def _chunks(x: Any) -> list[Any]:
     except (arrow().ArrowInvalid, arrow().ArrowTypeError):
         if not hasattr(x, "dtype"):
             raise
-        # pandas' sparse arrays, Polars' 128-bit integers
-        raise TypeError(f"x must be {ALLOWED}, not of {x.dtype}") from None
+        # pandas' sparse arrays, Polars' 128-bit integers: a dtype may tell what it is filled with
+        raise TypeError(f"x must be {ALLOWED}, not of {type(x.dtype).__name__}") from None
     chunks = [found] if isinstance(found, arrow().Array) else found.chunks
     return chunks or [arrow().nulls(0, found.type)]  # array([]) would import pandas
 

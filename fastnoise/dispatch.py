@@ -8,7 +8,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from math import inf, prod
-from numbers import Integral
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,12 +21,12 @@ from fastnoise.rows import Rows, check_stream, requested_rows, rows_and_key
 from fastnoise.stream import Stream
 from fastnoise.validation import (
     bounds,
+    data_array,
+    data_refusal,
     integer_bounds,
-    number,
     one_of,
     refusal,
     shape,
-    whole,
 )
 
 if TYPE_CHECKING:
@@ -221,13 +221,22 @@ def _float_array(x: Any) -> Array:
     allowed = "numbers: a scalar, a list or a NumPy array of float64, float32 or integers"
     if isinstance(x, np.ndarray | np.generic | list | tuple):
         data = _as_array(x, allowed)
-    elif isinstance(x, Integral) and not isinstance(x, bool):
+    elif isinstance(x, bool) or not isinstance(x, Real):
+        raise TypeError(data_refusal("x", x, allowed))
+    elif isinstance(x, Integral):
         data = np.asarray(max(-EXACT_FLOAT, min(int(x), EXACT_FLOAT)))
     else:
-        data = np.asarray(number("x", x, allowed))
+        data = np.asarray(_nearest_float(x))
     if data.dtype.kind not in "iu" and data.dtype.newbyteorder("=") not in FLOATS:
-        raise TypeError(f"x must be {allowed}, not {data.dtype}")
+        raise TypeError(data_refusal("x", data, allowed))
     return data
+
+
+def _nearest_float(x: Real) -> float:
+    try:
+        return float(x)
+    except OverflowError:
+        raise ValueError(data_refusal("x", x, "within the range of float64")) from None
 
 
 def _integer_array(x: Any) -> Array:
@@ -237,18 +246,19 @@ def _integer_array(x: Any) -> Array:
         if data.size == 0 and isinstance(x, list | tuple):
             return data.astype(np.int64)
         if data.dtype.kind not in "iu":
-            raise TypeError(f"x must be {allowed}, not {data.dtype}")
+            raise TypeError(data_refusal("x", data, allowed))
         return data
-    return np.asarray(whole("x", x, -(1 << 63), 1 << 63), np.int64)
+    if isinstance(x, bool) or not isinstance(x, Integral):
+        raise TypeError(data_refusal("x", x, allowed))
+    if not -(1 << 63) <= int(x) < 1 << 63:
+        raise ValueError("x must be an integer from -2**63 to 2**63 - 1, not beyond")
+    return np.asarray(int(x), np.int64)
 
 
 def _as_array(x: Any, allowed: str) -> Array:
     if isinstance(x, np.ma.MaskedArray):
         raise TypeError(f"x must be {allowed}, not a masked array: fill it first")
-    try:
-        return np.asarray(x)
-    except ValueError:
-        raise ValueError(refusal("x", x, allowed)) from None
+    return data_array("x", x, allowed)
 
 
 def _result(data: Array, out: Any, release: Release) -> Array:

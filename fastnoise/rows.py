@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 
 from fastnoise.stream import KEY_BYTES, ROWS, Stream
-from fastnoise.validation import refusal
+from fastnoise.validation import data_array, data_refusal, refusal
 
 Ids = npt.NDArray[np.int64]
 
@@ -73,17 +73,24 @@ def requested_rows(rows: Any, count: int, stream: Stream | None) -> Rows | None:
 def _checked_ids(rows: Any) -> Ids:
     allowed = "distinct integers from 0 to 2**63 - 1"
     try:
-        ids = np.asarray(rows).reshape(-1)
-    except (ValueError, OverflowError, MemoryError):
-        raise TypeError(refusal("rows", rows, allowed)) from None
+        ids = data_array("rows", rows, allowed).reshape(-1)
+    except MemoryError:
+        raise ValueError(data_refusal("rows", rows, allowed)) from None
     if ids.size and ids.dtype.kind not in "iu":
-        raise TypeError(refusal("rows", rows, allowed))
+        raise TypeError(data_refusal("rows", ids, allowed))
     if ids.size and (int(ids.min()) < 0 or int(ids.max()) >= ROWS):
-        raise ValueError(refusal("rows", rows, allowed))
+        _refuse_some((ids < 0) | (ids > ROWS - 1), allowed, "are outside")
     ids = np.ascontiguousarray(ids, np.int64)
     if not np.all(ids[1:] > ids[:-1]):
         ordered = np.sort(ids)
-        repeated = ordered[1:][ordered[1:] == ordered[:-1]]
-        if repeated.size:
-            raise ValueError(f"rows must be {allowed}: {int(repeated[0])} stands there twice")
+        if np.any(ordered[1:] == ordered[:-1]):
+            later = np.ones(ids.size, bool)
+            later[np.unique(ids, return_index=True)[1]] = False
+            _refuse_some(later, allowed, "repeat another")
     return read_only(ids)
+
+
+def _refuse_some(bad: npt.NDArray[np.bool_], allowed: str, what: str) -> NoReturn:
+    """How many and where: an id is somebody's."""
+    count = f"{int(bad.sum()):,} of them {what}, the first at index {int(bad.argmax())}"
+    raise ValueError(f"rows must be {allowed}: {count}")

@@ -1,5 +1,8 @@
 """Every wording of a bad-argument error: the argument, the value, what is allowed.
 
+Values of parameters are shown, values of data never: of `x`, `costs` and `rows`, types, counts and
+places only.
+
 Comparisons are written so that NaN fails them: `not (value > 0)`, never `value <= 0`.
 """
 
@@ -22,6 +25,22 @@ def refusal(name: str, value: object, allowed: str) -> str:
         text = f"a number of {type(value).__name__} with thousands of digits"
     text = text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
     return f"{name} must be {allowed}, not {text}"
+
+
+def data_refusal(name: str, data: object, allowed: str) -> str:
+    """The same for what is protected: its type alone. Messages end up in logs."""
+    kind = type(data).__name__
+    if isinstance(data, np.ndarray):
+        kind = f"{kind} of {data.dtype.type.__name__}"  # str_, not how long the longest is
+    return f"{name} must be {allowed}, not a value of type {kind}"
+
+
+def data_array(name: str, data: Any, allowed: str) -> npt.NDArray[Any]:
+    """`data` as an array of some dtype; numpy's own words about it may quote it."""
+    try:
+        return np.asarray(data)
+    except (ValueError, TypeError, OverflowError):
+        raise ValueError(data_refusal(name, data, allowed)) from None
 
 
 def number(name: str, value: Any, allowed: str = "a real number") -> float:

@@ -80,7 +80,7 @@ class StaircaseChoice:
         >>> fn.StaircaseChoice(epsilon=math.log(2), gamma=0.5).probabilities([0.0, 1.0]).round(6)
         array([0.666667, 0.333333])
         """
-        distance = np.abs(np.asarray(costs, np.float64)) / self.sensitivity
+        distance = np.abs(choice.cost_array(costs).astype(np.float64)) / self.sensitivity
         levels = np.maximum(np.floor(distance - (self.gamma or 1.0)) + 1.0, 0.0)
         weights = np.exp(-self.epsilon * (levels - levels.min(axis=-1, keepdims=True)))
         return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
