@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from math import inf, prod
-from numbers import Integral, Real
+from fractions import Fraction
+from math import floor, inf, prod
+from numbers import Integral, Rational, Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -141,8 +142,15 @@ def _run(
             result[...] = 0
     done = 0
     for part, result in zip(parts, results, strict=True):
+        in_place = _is_same(part, result)
         for source, target in _chunks(part, result, _working_dtype(result.dtype)):
-            perturb_chunk(release, key, rows, done, source, target, limits)
+            try:
+                perturb_chunk(release, key, rows, done, source, target, limits)
+            except BaseException:
+                # A buffer is written back on the way out: in place what was there, else nothing.
+                if not np.shares_memory(source, target):
+                    target[:] = source if in_place else 0
+                raise
             done += source.size
 
 
@@ -212,12 +220,12 @@ def _noise_dtype(dtype: Any, release: Release) -> np.dtype[Any]:
 
 
 def _checked_array(x: Any, mechanism: Mechanism, release: Release) -> Array:
-    data = _integer_array(x) if release.integers else _float_array(x)
+    data = _integer_array(x) if release.integers else _float_array(x, release)
     _check_rows(data.shape, mechanism)
     return data
 
 
-def _float_array(x: Any) -> Array:
+def _float_array(x: Any, release: Release) -> Array:
     allowed = "numbers: a scalar, a list or a NumPy array of float64, float32 or integers"
     if isinstance(x, np.ndarray | np.generic | list | tuple):
         data = _as_array(x, allowed)
@@ -226,17 +234,30 @@ def _float_array(x: Any) -> Array:
     elif isinstance(x, Integral):
         data = np.asarray(max(-EXACT_FLOAT, min(int(x), EXACT_FLOAT)))
     else:
-        data = np.asarray(_nearest_float(x))
+        data = np.asarray(_scalar(x, release))
     if data.dtype.kind not in "iu" and data.dtype.newbyteorder("=") not in FLOATS:
         raise TypeError(data_refusal("x", data, allowed))
     return data
 
 
-def _nearest_float(x: Real) -> float:
-    try:
+def _scalar(x: Real, release: Release) -> float:
+    """As a float; a fraction is snapped to the grid on the way.
+
+    Rounded twice, to a float and to the grid, neighbours might be a step too far apart.
+    """
+    if not isinstance(x, Rational):
         return float(x)
+    steps = floor(Fraction(x) / Fraction(release.grid) + Fraction(1, 2))
+    if abs(steps) < EXACT_FLOAT and release.snapped:
+        return steps * release.grid
+    try:
+        value = float(x)
     except OverflowError:
-        raise ValueError(data_refusal("x", x, "within the range of float64")) from None
+        value = inf
+    if value == x or not release.snapped:
+        return value
+    allowed = "a float, or a fraction of less than 2**53 grid steps"
+    raise ValueError(data_refusal("x", x, allowed))
 
 
 def _integer_array(x: Any) -> Array:
@@ -266,12 +287,16 @@ def _result(data: Array, out: Any, release: Release) -> Array:
     if out is None:
         return np.empty_like(data, kind, subok=False)
     result = _checked_out(out, data.shape, kind)
-    if result is data or not np.may_share_memory(data, result):
+    if _is_same(data, result) or not np.may_share_memory(data, result):
         return result
-    same = result.__array_interface__ == data.__array_interface__
-    if not same and np.shares_memory(data, result):
+    if np.shares_memory(data, result):
         raise ValueError("out must be x itself or share no memory with it: they overlap in part")
     return result
+
+
+def _is_same(data: Array, result: Array) -> bool:
+    """Whether both are the same elements, in the same places."""
+    return data is result or data.__array_interface__ == result.__array_interface__
 
 
 def _checked_out(out: Any, wanted: tuple[int, ...], kind: np.dtype[Any]) -> Array:
@@ -283,10 +308,26 @@ def _checked_out(out: Any, wanted: tuple[int, ...], kind: np.dtype[Any]) -> Arra
         raise ValueError(f"out must have shape {wanted}, not {out.shape}")
     if not out.flags.writeable:
         raise ValueError("out must be writeable, not read-only")
-    repeats = any(step == 0 and n > 1 for step, n in zip(out.strides, wanted, strict=True))
-    if repeats and out.size:
-        raise ValueError("out must not repeat its own elements (a stride of 0)")
+    if _overlaps(out):
+        raise ValueError("out must not repeat its own elements: they overlap in memory")
     return out.view(np.ndarray)  # a matrix would stay two-dimensional whatever one does
+
+
+def _overlaps(array: Array) -> bool:
+    """Whether any two elements share memory, exactly; quick where axes are nested in each other."""
+    axes = sorted((abs(s), n) for s, n in zip(array.strides, array.shape, strict=True) if n > 1)
+    if array.size == 0:
+        return False
+    extent, nested = array.itemsize, True
+    for stride, n in axes:
+        nested &= stride >= extent
+        extent += stride * (n - 1)
+    if nested or extent < array.size * array.itemsize:
+        return not nested
+    places = np.zeros(1, np.int64)
+    for stride, n in axes:
+        places = np.add.outer(places, stride * np.arange(n)).reshape(-1)
+    return bool((np.diff(np.sort(places)) < array.itemsize).any())
 
 
 def _refuse_bad_values(parts: Sequence[Array], missing: str) -> None:

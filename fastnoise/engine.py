@@ -55,15 +55,15 @@ def perturb_chunk(
 ) -> None:
     """Perturb one contiguous array into another, or into itself.
 
-    Both are float64 or float32, or for laws on the integers, int64 or uint64. `done` values of the
-    same call came before: `rows` are those of the whole call.
+    A call that is interrupted leaves none of `source` in another array: values that Python has yet
+    to compute are NaN, or 0, until then. Both are float64 or float32, or for laws on the integers,
+    int64 or uint64. `done` values of the same call came before: `rows` are those of the whole call.
     """
     skip = done % release.dim
     rows = rows.after(done // release.dim)
     count = (skip + target.size + release.dim - 1) // release.dim
     if not compiles():
-        target[:] = source
-        _perturb_plainly(release, key, rows, range(count), skip, target, limits)
+        _perturb_plainly(release, key, rows, range(count), skip, source, target, limits)
         return
     loop = _kernels().perturb_floats
     before: tuple[Any, ...] = ()
@@ -82,9 +82,9 @@ def perturb_chunk(
     if not loop(count, *arguments, grain=release.dim):
         return
     if release.grids is None:
-        _perturb_deep_values(release, key, rows, target, limits)
+        _perturb_deep_values(release, key, rows, source, target, limits)
     else:
-        _perturb_undecided_values(release, key, rows, count, skip, target, limits, marks)
+        _perturb_undecided_values(release, key, rows, count, skip, source, target, limits, marks)
 
 
 def count_bad(values: Array, keep_nan: bool) -> int:
@@ -156,9 +156,9 @@ def _filler(name: str) -> int:
 
 
 def _perturb_deep_values(
-    release: Release, key: bytes, rows: Rows, target: Array, limits: Limits
+    release: Release, key: bytes, rows: Rows, source: Array, target: Array, limits: Limits
 ) -> None:
-    """Values whose noise 64-bit integers cannot hold, which the kernel has left at `x`.
+    """Values whose noise 64-bit integers cannot hold, which the kernel has left out.
 
     Next to never with the grid of a mechanism's own; here so that no tail is ever cut off.
     """
@@ -166,7 +166,7 @@ def _perturb_deep_values(
         left, count = rows.after(start), min(CHUNK, target.size - start)
         deep = integer_noise(release, key, left, count) == DEEP
         places = (start + np.flatnonzero(deep)).tolist()
-        _perturb_plainly(release, key, rows, places, 0, target, limits)
+        _perturb_plainly(release, key, rows, places, 0, source, target, limits)
 
 
 def _perturb_undecided_values(
@@ -175,11 +175,12 @@ def _perturb_undecided_values(
     rows: Rows,
     total: int,
     skip: int,
+    source: Array,
     target: Array,
     limits: Limits,
     marks: Array,
 ) -> None:
-    """Coordinates that floats cannot decide, which the kernel has left at `x`.
+    """Coordinates that floats cannot decide, which the kernel has left out.
 
     A few in 2**23 of l2 noise at most; next to none of the staircases.
     """
@@ -193,7 +194,7 @@ def _perturb_undecided_values(
             drawn = _undecided_noise(release, some, key, left.row(place), noise[place])
             first = (start + place) * release.dim - skip
             steps = {first + i: (n, i) for i, n in zip(some, drawn, strict=True)}
-            _add_exactly(release, steps, target, limits)
+            _add_exactly(release, steps, source, target, limits)
 
 
 def _undecided_noise(
@@ -240,28 +241,34 @@ def _perturb_plainly(
     rows: Rows,
     places: Iterable[int],
     skip: int,
+    source: Array,
     target: Array,
     limits: Limits,
 ) -> None:
-    """Perturb the values of these rows in place, in integers without end."""
+    """Perturb the values of these rows, in integers without end."""
     reader = plain_reader(release)
     for row in places:
         noise = reader.noise(key, rows.row(row))
         drawn = [noise] if isinstance(noise, int) else noise
         first = row * release.dim - skip
         steps = {first + i: (steps, i) for i, steps in enumerate(drawn)}
-        _add_exactly(release, steps, target, limits)
+        _add_exactly(release, steps, source, target, limits)
 
 
+@np.errstate(over="ignore")  # float32 saturates at infinity
 def _add_exactly(
-    release: Release, noise: dict[int, tuple[int, int]], target: Array, limits: Limits
+    release: Release,
+    noise: dict[int, tuple[int, int]],
+    source: Array,
+    target: Array,
+    limits: Limits,
 ) -> None:
-    """Add to target[place] the noise in steps of its coordinate; some places may be outside."""
+    """target[place] = source[place] and the noise of a coordinate; some places may be outside."""
     exact_sum = _integer_sum if release.integers else _float_sum
     grids = [release.grid] if release.grids is None else release.grids
     for place, (steps, i) in noise.items():
         if 0 <= place < target.size:
-            value, grid = target[place].item(), float(grids[i])
+            value, grid = source[place].item(), float(grids[i])
             target[place] = exact_sum(value, steps, grid, release.snapped, limits)
 
 

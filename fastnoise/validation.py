@@ -88,7 +88,7 @@ def bounds(name: str, value: Any) -> tuple[float, float]:
     if not isinstance(value, tuple | list) or len(value) != 2:
         raise TypeError(refusal(name, value, allowed))
     low, high = (number(name, bound, allowed) for bound in value)
-    if not (low <= high):
+    if not (low <= high) or low == math.inf or high == -math.inf:
         raise ValueError(refusal(name, value, allowed))
     return low, high
 
@@ -128,7 +128,7 @@ def integer_bounds(name: str, value: Any, least: int, most: int) -> tuple[int, i
         infinite = isinstance(bound, float) and math.isinf(bound)
         if isinstance(bound, bool | np.bool_) or not (infinite or isinstance(bound, Integral)):
             raise TypeError(refusal(name, value, allowed))
-    if not (value[0] <= value[1]):
+    if not (value[0] <= value[1]) or value[0] == math.inf or value[1] == -math.inf:
         raise ValueError(refusal(name, value, allowed))
     low, high = (int(min(max(bound, least), most)) for bound in value)
     return low, high

@@ -147,7 +147,9 @@ class Mechanism(ABC):
         and cast once; integers are clamped to +-2**53 and become float64; a list becomes an array.
         Mechanisms on the integers add them exactly and saturate at the limits of their dtype.
 
-        out: where to put the result; `out=x` works in place.
+        out: where to put the result; `out=x` works in place. A call that is interrupted leaves
+            nothing of `x` in another `out`, whose rows may be old, new, NaN or 0. In place, rows
+            are old or new: to blank them would destroy the only copy of the data.
         stream: repeatable noise; without one, every call draws 256 fresh bits.
         rows: the absolute rows of `stream` to use, each once, instead of its next ones.
         clip: (low, high), clamps before the noise.

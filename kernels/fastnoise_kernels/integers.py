@@ -8,7 +8,7 @@ from fastnoise_kernels.filler import look_ahead
 from fastnoise_kernels.jit import inner, kernel
 from fastnoise_kernels.layout import DEEP, WIDTH
 from fastnoise_kernels.memory import wide_vectors
-from fastnoise_kernels.release import TILE, fill_tile, set_aside, tile_rooms
+from fastnoise_kernels.release import TILE, fill_tile, is_in_place, set_aside, tile_rooms
 
 
 def add_saturating(value, noise, least, most):
@@ -38,14 +38,18 @@ def _add_saturating(value, noise, least, most):
 
 
 @inner
-def add_integer_tile(noise, x, out, low, high, least, most):
-    """out = x + noise, x clipped to low .. high; counts DEEP noise, where `out` is left at `x`."""
+def add_integer_tile(noise, x, out, in_place, low, high, least, most):
+    """out = x + noise, x clipped to low .. high.
+
+    Counts DEEP noise, where `out` becomes 0, or in place stays `x`.
+    """
     wide_vectors()
     deep = 0
     for i in range(len(x)):
         value = x[i]
         if noise[i] == DEEP:
             deep += 1
+            value = value if in_place else low - low
         else:
             value = add_saturating(min(max(value, low), high), noise[i], least, most)
         out[i] = value
@@ -57,12 +61,14 @@ def perturb_integers(start, stop, filler, key, law, first, ids, x, out, low, hig
     """Rows start .. stop of int64 or uint64; counts those left for the Python layer (DEEP)."""
     aside = np.empty(TILE, x.dtype)
     ahead, scratch, noise = tile_rooms()
+    in_place = is_in_place(x, out)
     deep = 0
     at = start
     while at < stop:
         look_ahead(ahead, x, out, at, TILE, np.int64(law[WIDTH]) * TILE)
         n, lead = fill_tile(filler, key, law, first, ids, at, stop, ahead, scratch, noise)
         tile, some = noise[max(lead, ~lead) :], set_aside(x, at, n, out, aside)
-        deep += add_integer_tile(tile, some, out[at : at + n], low, high, least, most)
+        put = out[at : at + n]
+        deep += add_integer_tile(tile, some, put, in_place, low, high, least, most)
         at += n
     return deep

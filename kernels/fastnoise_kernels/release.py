@@ -14,6 +14,7 @@ from fastnoise_kernels.memory import float_bits, float_of_bits, times_plus, wide
 
 TILE = 512  # rows: words, noise and data of a tile stay in the first-level cache
 ROOM = 32  # a filler may write whole groups of rows
+LARGE, SMALLER = 2.0**1000, 2.0**-64  # noise beyond 2**53 steps has parts of at most 2**62
 # 64-bit words: fillers need two a row, and some for whole batches. Whole pages: see `tile_rooms`.
 SCRATCH = 4 * TILE
 
@@ -49,14 +50,17 @@ def add_exactly(point, noise, grid):
     """point + noise * grid rounded once, for noise of more than 53 bits.
 
     Three exact floats are added by rounding the two small ones to odd (Boldo & Melquiond 2008).
+    Near the largest floats a part of the sum may overflow and the sum not, so all is made smaller.
     """
+    large = abs(point) > LARGE
+    point, grid = (point * SMALLER, grid * SMALLER) if large else (point, grid)
     low = noise & 1023  # what is left has at most 53 significant bits below 2**62
     total, lost = two_sum(point, np.float64(noise - low) * grid)
     rest, error = two_sum(lost, np.float64(low) * grid)
     bits = float_bits(rest)
     if error != 0.0 and bits & 1 == 0:
         rest = float_of_bits(bits + 1 if (error > 0.0) == (rest > 0.0) else bits - 1)
-    return total + rest
+    return (total + rest) / SMALLER if large else total + rest
 
 
 @inner
@@ -92,13 +96,18 @@ def fill_tile(filler, key, law, first, ids, at, stop, ahead, scratch, noise):
 
 
 @inner
+def is_in_place(x, out):
+    return x.ctypes.data == out.ctypes.data
+
+
+@inner
 def set_aside(x, at, n, out, room):
     """x[at : at + n], copied if `out` is x: a loop that writes what it reads is not vectorised.
 
     In place, that costs a tenth of what it saves: 4.3 -> 3.6 ns a value.
     """
     some = x[at : at + n]
-    if x.ctypes.data != out.ctypes.data:
+    if not is_in_place(x, out):
         return some
     room[:n] = some
     return room[:n]
@@ -123,14 +132,15 @@ def add_tile(noise, x, out, low, high, bare, grid, whole):
 
 
 @inner
-def add_wide_tile(noise, x, out, low, high, grid, whole):
-    """The same for any noise; counts DEEP noise, where `out` is left at `x`."""
+def add_wide_tile(noise, x, out, in_place, low, high, grid, whole):
+    """The same for any noise; counts DEEP noise, where `out` becomes NaN, or in place stays `x`."""
     inverse = 1.0 / grid
     deep = 0
     for i in range(len(x)):
         if noise[i] == DEEP:
             deep += 1
-            out[i] = x[i]
+            if not in_place:
+                out[i] = np.nan
         else:
             point = snap(clipped(np.float64(x[i]), low, high), grid, inverse, whole)
             out[i] = canonical(add_exactly(point, noise[i], grid))
@@ -142,6 +152,7 @@ def perturb_floats(start, stop, filler, key, law, first, ids, x, out, low, high,
     """out = x + noise for rows start .. stop; counts the rows left for the Python layer (DEEP)."""
     aside = np.empty(TILE, x.dtype)
     ahead, scratch, noise = tile_rooms()
+    in_place = is_in_place(x, out)
     deep = 0
     at = start
     while at < stop:
@@ -151,7 +162,7 @@ def perturb_floats(start, stop, filler, key, law, first, ids, x, out, low, high,
         if lead >= 0:
             add_tile(noise[lead:], some, put, low, high, bare, grid, whole)
         else:
-            deep += add_wide_tile(noise[~lead:], some, put, low, high, grid, whole)
+            deep += add_wide_tile(noise[~lead:], some, put, in_place, low, high, grid, whole)
         at += n
     return deep
 

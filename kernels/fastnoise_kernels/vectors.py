@@ -21,7 +21,7 @@ from fastnoise_kernels.memory import (
     times_plus,
     wide_vectors,
 )
-from fastnoise_kernels.release import add_tile, canonical, clipped, set_aside, snap
+from fastnoise_kernels.release import add_tile, canonical, clipped, is_in_place, set_aside, snap
 
 TILE_VALUES = 8192  # words, noise and data of a tile stay in the second-level cache
 PATTERN = 512  # the grids of coordinates are repeated at least this long, for long loops
@@ -148,12 +148,13 @@ def add_values(noise, begin, end, x, out, low, high, grids, inverses, whole):
 
 @inner
 def add_decided_values(noise, begin, end, x, out, base, low, high, grids, whole):
-    """The same, one by one; `out` is left at `x` where noise is NaN: how often that is."""
-    undecided = 0
+    """The same, one by one; counts noise that is NaN, where `out` is NaN or in place stays `x`."""
+    in_place, undecided = is_in_place(x, out), 0
     for i in range(begin, end):
         grid = grids[i % len(grids)]
         if noise[i] != noise[i]:
-            out[base + i] = x[base + i]
+            if not in_place:
+                out[base + i] = np.nan
             undecided += 1
         else:
             value = clipped(np.float64(x[base + i]), low, high)
