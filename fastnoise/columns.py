@@ -7,6 +7,7 @@ validity, index, name and dtype of the old one. Nothing is imported unless such 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Any, Protocol
 
 import numpy as np
@@ -34,6 +35,8 @@ def is_column(x: Any) -> bool:
 def column_of(x: Any, missing: str) -> Column:
     if len(getattr(x, "shape", ())) > 1 or hasattr(x, "column_names"):
         raise TypeError(f"x must be one column, not a {name_of(x)}: fastnoise.Plan takes tables")
+    if type(x).__module__.partition(".")[0] == "narwhals":
+        return _NarwhalsColumn(x, missing)
     if isinstance(getattr(x, "dtype", None), np.dtype):
         return _NumpyColumn(x)
     return _ArrowColumn(x, missing)
@@ -41,6 +44,19 @@ def column_of(x: Any, missing: str) -> Column:
 
 def name_of(x: Any) -> str:
     return f"{type(x).__module__.partition('.')[0]}.{type(x).__name__}"
+
+
+class _NarwhalsColumn:
+    """A Series of narwhals: the one of another library that it stands for."""
+
+    def __init__(self, x: Any, missing: str) -> None:
+        self.x, self.native = x, column_of(x.to_native(), missing)
+        self.parts = self.native.parts
+
+    def with_values(self, results: Sequence[Array]) -> Any:
+        home = import_module(type(self.x).__module__)  # a stable API has a Series of its own
+        home = home if hasattr(home, "from_native") else import_module("narwhals")
+        return home.from_native(self.native.with_values(results), series_only=True)
 
 
 class _NumpyColumn:

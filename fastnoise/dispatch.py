@@ -38,6 +38,9 @@ Array = npt.NDArray[Any]
 
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
+# Of a memmap comes an array in memory: where else to write is for the caller to say, with `out`.
+PLAIN_ARRAYS = (np.ndarray, np.matrix, np.memmap)
+
 
 class TextbookNoiseWarning(UserWarning):
     """Float noise added to a float: the low bits of the sum give the data away."""
@@ -70,6 +73,8 @@ def perturb(
     _perturb_parts(mechanism, release, grid, [data], [result], stream, rows, clip, missing)
     if out is not None:
         return out
+    if isinstance(x, np.matrix):
+        return result.view(np.matrix)
     if isinstance(x, np.ndarray | list | tuple):
         return result
     return result[()] if isinstance(x, np.generic) else result.item()
@@ -279,6 +284,9 @@ def _integer_array(x: Any) -> Array:
 def _as_array(x: Any, allowed: str) -> Array:
     if isinstance(x, np.ma.MaskedArray):
         raise TypeError(f"x must be {allowed}, not a masked array: fill it first")
+    if isinstance(x, np.ndarray) and type(x) not in PLAIN_ARRAYS:
+        cure = "noise may not mean to it what it means to numbers, so pass np.asarray(x)"
+        raise TypeError(f"x must be {allowed}, not a {type(x).__name__}: {cure}")
     return data_array("x", x, allowed)
 
 

@@ -12,7 +12,6 @@ import pytest
 
 import fastnoise as fn
 
-broken = pytest.mark.xfail(strict=True, reason="narwhals fails, subclasses come out as arrays")
 MECHANISM = fn.Laplace(1.0)
 VALUES = [1.0, 2.0, 3.0]
 NATIVE = {
@@ -23,7 +22,6 @@ NATIVE = {
 }
 
 
-@broken
 @pytest.mark.parametrize("kind", NATIVE)
 @pytest.mark.parametrize("library", [nw, nw_v1], ids=["main", "stable"])
 def test_narwhals_series__come_back(kind, library, stream):
@@ -37,7 +35,6 @@ def test_narwhals_series__come_back(kind, library, stream):
         MECHANISM.perturb(x, out=np.zeros(3))
 
 
-@broken
 def test_narwhals_series__with_nulls():
     x = nw.from_native(pl.Series([1.0, None]), series_only=True)
     with pytest.raises(ValueError, match="x has 1 null"):
@@ -49,7 +46,6 @@ def test_narwhals_series__with_nulls():
         MECHANISM.perturb(nw.from_native(pl.DataFrame({"a": [1.0]})))
 
 
-@broken
 @pytest.mark.filterwarnings("ignore:the matrix subclass:PendingDeprecationWarning")
 @pytest.mark.parametrize("mechanism", [MECHANISM, fn.L2Laplace(1.0, dim=3)])
 def test_matrix__comes_back(mechanism, stream):
@@ -65,7 +61,6 @@ class Metres(np.ndarray):
     """A subclass that carries a meaning of its own."""
 
 
-@broken
 @pytest.mark.parametrize("kind", [Metres, np.recarray])
 def test_other_subclasses__are_refused(kind):
     x = np.zeros(3).view(kind)

@@ -144,8 +144,9 @@ class Mechanism(ABC):
 
         Clips `x` to `clip`, snaps it to the grid with exact round-half-up, adds noise that is a
         whole number of grid steps, and rounds the exact sum once. float32 is computed in float64
-        and cast once; integers are clamped to +-2**53 and become float64; a list becomes an array.
-        Mechanisms on the integers add them exactly and saturate at the limits of their dtype.
+        and cast once; integers are clamped to +-2**53 and become float64. Mechanisms on the
+        integers add them exactly and saturate at the limits of their dtype. A list or a memmap
+        becomes an array; subclasses of arrays other than np.matrix are refused.
 
         out: where to put the result; `out=x` works in place. A call that is interrupted leaves
             nothing of `x` in another `out`, whose rows may be old, new, NaN or 0. In place, rows
