@@ -292,20 +292,24 @@ def test_interrupt__right_after_a_place_is_made(step, folder, tmp_path, monkeypa
         return found
 
     monkeypatch.setattr(place, step, interrupted_once)
-    with pytest.raises(KeyboardInterrupt), place.claimed(tmp_path / "partial", folder):
+    source = tmp_path / "in"
+    source.mkdir() if folder else source.touch()
+    with pytest.raises(KeyboardInterrupt), place.claimed(tmp_path / "out", source):
         pass
-    assert names(tmp_path) == []
+    assert names(tmp_path) == ["in"]
 
 
 def test_interrupt__leaves_the_place_of_another_run(tmp_path, monkeypatch):
     def interrupted(*arguments):
         raise KeyboardInterrupt
 
-    with place.claimed(tmp_path / "partial", folder=False):
-        monkeypatch.setattr(place, "_made", interrupted)
-        with pytest.raises(KeyboardInterrupt), place.claimed(tmp_path / "partial", folder=False):
+    source = tmp_path / "in"
+    source.touch()
+    with place.claimed(tmp_path / "out", source):
+        monkeypatch.setattr(place, "_clear", interrupted)
+        with pytest.raises(KeyboardInterrupt), place.claimed(tmp_path / "out", source):
             pass
-        assert names(tmp_path) == ["partial"]
+        assert names(tmp_path) == [".out.fastnoise-partial", "in"]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Sequence
+from io import TextIOWrapper
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from fastnoise.columns import arrow
 from fastnoise.etl.plan import Plan
@@ -65,8 +66,8 @@ class CsvSource:
                 table = table.set_column(at, name, _numbers(table[name], kind, name))
             yield table
 
-    def writer(self, path: Path, schema: Any, perturbed: Sequence[str]) -> CsvTarget:
-        return CsvTarget(path, self.names, self.delimiter, self.end, self.bom)
+    def writer(self, sink: BinaryIO, schema: Any, perturbed: Sequence[str]) -> CsvTarget:
+        return CsvTarget(sink, self.names, self.delimiter, self.end, self.bom)
 
     def close(self) -> None:
         pass
@@ -74,10 +75,10 @@ class CsvSource:
 
 class CsvTarget:
     def __init__(
-        self, path: Path, names: Sequence[str], delimiter: str, end: str, bom: bool
+        self, sink: BinaryIO, names: Sequence[str], delimiter: str, end: str, bom: bool
     ) -> None:
         self.delimiter, self.end = delimiter, end
-        self.sink = path.open("w", newline="", encoding="utf-8-sig" if bom else "utf-8")
+        self.sink = TextIOWrapper(sink, "utf-8-sig" if bom else "utf-8", newline="")
         if names:
             csv.writer(self.sink, delimiter=delimiter, lineterminator=end).writerow(names)
 
@@ -90,7 +91,7 @@ class CsvTarget:
         self.sink.writelines(line + self.end for line in lines.to_pylist())
 
     def close(self) -> None:
-        self.sink.close()
+        self.sink.detach()  # which flushes; the file is closed by who opened it
 
 
 def _quoted(column: Any, delimiter: str) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from fastnoise.columns import arrow
 
@@ -27,26 +27,24 @@ class IpcSource:
         for i in range(self.reader.num_record_batches):
             yield self.reader.get_batch(i)
 
-    def writer(self, path: Path, schema: Any, perturbed: Sequence[str]) -> IpcTarget:
-        return IpcTarget(path, schema, self.is_file, compression(self.path, self.is_file))
+    def writer(self, sink: BinaryIO, schema: Any, perturbed: Sequence[str]) -> IpcTarget:
+        return IpcTarget(sink, schema, self.is_file, compression(self.path, self.is_file))
 
     def close(self) -> None:
         self.source.close()
 
 
 class IpcTarget:
-    def __init__(self, path: Path, schema: Any, is_file: bool, codec: str | None) -> None:
+    def __init__(self, sink: BinaryIO, schema: Any, is_file: bool, codec: str | None) -> None:
         ipc = arrow().ipc
-        self.sink = arrow().OSFile(str(path), "wb")
         made = ipc.new_file if is_file else ipc.new_stream
-        self.writer = made(self.sink, schema, options=ipc.IpcWriteOptions(compression=codec))
+        self.writer = made(sink, schema, options=ipc.IpcWriteOptions(compression=codec))
 
     def write(self, batch: Any) -> None:
         self.writer.write_batch(batch)
 
     def close(self) -> None:
         self.writer.close()
-        self.sink.close()
 
 
 def _is_file(path: Path) -> bool:

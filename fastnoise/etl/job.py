@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+from pathlib import Path, PurePath
+from typing import Any, BinaryIO
 
 from fastnoise.columns import arrow
 from fastnoise.etl.csv import CsvSource
 from fastnoise.etl.ipc import IpcSource
 from fastnoise.etl.parquet import ParquetSource
-from fastnoise.etl.place import claimed, partial_of, remove, sync
+from fastnoise.etl.place import claimed, sync
 from fastnoise.etl.plan import Plan
 from fastnoise.etl.receipt import KEY, Receipt, checked, receipt_for, receipt_in, totals
 from fastnoise.etl.tables import Run, perturbed_schema, with_columns
@@ -97,7 +97,7 @@ def _is_hidden(path: Path) -> bool:
 def _refuse_target(source: Path, target: Path) -> None:
     if target.resolve() == source.resolve() or source.resolve() in target.resolve().parents:
         raise ValueError(f"{target} is, or is in, what is read: choose another place")
-    if source.is_dir() and target.exists():
+    if source.is_dir() and os.path.lexists(target):
         raise FileExistsError(f"{target} exists: a folder is only made where there is none")
     if target.is_dir():
         raise IsADirectoryError(f"{target} is a folder")
@@ -150,34 +150,30 @@ def receipt_of(path: Path) -> Receipt:
 
 def run(job: Job, stream: Stream | None, progress: Progress = lambda done, rows: None) -> None:
     """Do it. On any failure, and on an interrupt, the partial output is removed."""
-    partial = partial_of(job.target)
-    with claimed(partial, job.source.is_dir()):
+    with claimed(job.target, job.source) as place:
         release = Run(job.plan, stream)
         for path, inside in job.files:
-            where = partial / inside if job.source.is_dir() else partial
-            where.parent.mkdir(parents=True, exist_ok=True)
-            try:
-                with _opened(path, job.plan) as source, _a_thread_for_the_writer():
-                    _copy(job, source, where, release, progress)
-            except (TypeError, ValueError) as problem:
-                raise type(problem)(f"{path}: {problem}") from None
-            sync(where)
+            with place.file(inside) as sink:
+                try:
+                    with _opened(path, job.plan) as source, _a_thread_for_the_writer():
+                        _copy(job, source, sink, release, progress)
+                except (TypeError, ValueError) as problem:
+                    raise type(problem)(f"{path}: {problem}") from None
+                sink.flush()
+                os.fsync(sink.fileno())
         if not job.source.is_dir() and _format(job.target) is CSV:
             _put_receipt(job)
-        os.replace(partial, job.target)
+        place.finish()
     sync(job.target.parent)
 
 
 def _put_receipt(job: Job) -> None:
     """Beside a CSV file, before it: a receipt without its noise is the lesser evil."""
     beside = job.target.with_name(job.target.name + RECEIPT)
-    partial = partial_of(beside)
-    try:
-        partial.write_text(json.dumps(job.receipt, indent=1) + "\n")
-        sync(partial)
-        os.replace(partial, beside)
-    finally:
-        remove(partial)
+    with claimed(beside, job.source) as place:
+        with place.file(PurePath()) as sink:
+            sink.write(f"{json.dumps(job.receipt, indent=1)}\n".encode())
+        place.finish()
 
 
 @contextmanager
@@ -199,11 +195,11 @@ def _a_thread_for_the_writer() -> Iterator[None]:
         pyarrow.set_cpu_count(readers)
 
 
-def _copy(job: Job, source: Source, where: Path, release: Run, progress: Progress) -> None:
+def _copy(job: Job, source: Source, sink: BinaryIO, release: Run, progress: Progress) -> None:
     """Write a batch while the next one is read and gets its noise: two are in memory at a time."""
     schema = perturbed_schema(job.plan, source.schema)
     schema = schema.with_metadata({**(schema.metadata or {}), KEY: json.dumps(job.receipt)})
-    target = source.writer(where, schema, job.plan.columns)
+    target = source.writer(sink, schema, job.plan.columns)
     written: Future[None] | None = None
     done = 0  # of this file
     with ThreadPoolExecutor(1) as writing:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from fastnoise.columns import arrow
 
@@ -28,14 +28,14 @@ class ParquetSource:
         for group in range(self.file.num_row_groups):
             yield self.file.read_row_group(group)
 
-    def writer(self, path: Path, schema: Any, perturbed: Sequence[str]) -> ParquetTarget:
+    def writer(self, sink: BinaryIO, schema: Any, perturbed: Sequence[str]) -> ParquetTarget:
         settings = self._settings(perturbed)
         if self.file.metadata.format_version != "1.0":  # older readers may not know it
             floats = [
                 name for name in perturbed if arrow().types.is_floating(schema.field(name).type)
             ]
             settings["use_byte_stream_split"] = floats
-        return ParquetTarget(path, schema, settings)
+        return ParquetTarget(sink, schema, settings)
 
     def close(self) -> None:
         self.file.close()
@@ -72,10 +72,10 @@ class ParquetSource:
 
 
 class ParquetTarget:
-    def __init__(self, path: Path, schema: Any, settings: dict[str, Any]) -> None:
+    def __init__(self, sink: BinaryIO, schema: Any, settings: dict[str, Any]) -> None:
         from pyarrow import parquet
 
-        self.writer = parquet.ParquetWriter(path, schema, **settings)
+        self.writer = parquet.ParquetWriter(sink, schema, **settings)
 
     def write(self, table: Any) -> None:
         self.writer.write_table(table, row_group_size=max(1, table.num_rows))
