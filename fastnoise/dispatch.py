@@ -115,7 +115,10 @@ def sample(mechanism: Mechanism, size: Any, dtype: Any, out: Any, stream: Stream
     kind = _noise_dtype(default if wanted is None else wanted, release)
     wanted_shape = (*shape("size", size), *mechanism._row_shape)
     if out is None:
-        result = np.empty(wanted_shape, kind)
+        try:
+            result = np.empty(wanted_shape, kind)
+        except ValueError:  # numpy's own words do not name it
+            raise ValueError(refusal("size", size, "an array that numpy can hold")) from None
     else:
         result = _checked_out(out, np.shape(out) if size is None else wanted_shape, kind)
         _check_rows(result.shape, mechanism, "out")

@@ -68,8 +68,9 @@ def _power_gamma(epsilon: float, dim: int, m: int) -> float:
         return sys.float_info.min
     with precise(epsilon) as eps:
         # F depends on gamma in the digits beyond |1 + 2 pi i / epsilon|^-(d+1)
-        lost = (dim + 1) * math.log10(math.hypot(1.0, 2.0 * math.pi / epsilon))
-        decimal.getcontext().prec += math.ceil(lost)
+        turns = math.hypot(1.0, 2.0 * math.pi / epsilon)
+        digits = math.log10(turns) if turns < math.inf else 1.0 - math.log10(epsilon)
+        decimal.getcontext().prec += math.ceil((dim + 1) * digits)
         means = _reduced_means(eps, dim + m)
 
         def curve(x: Decimal) -> tuple[Decimal, Decimal]:

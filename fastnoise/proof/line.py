@@ -196,8 +196,8 @@ def truncated_distance(
 def _truncated_top(epsilon: float, delta: Fraction, steps: int, digits: int) -> Bounds:
     """p(0) = (1 - b + 2 delta' b) / (1 + b), b = e**(-epsilon / steps), of spec 8.3."""
     b, whole_b = exp_bounds(Fraction(epsilon) / steps, digits), exp_bounds(epsilon, digits)
-    part = product(quotient(whole_b, b), quotient(rest(b), rest(whole_b)))  # delta' / delta
-    more = [2 * delta * share * ratio for share, ratio in zip(part, b, strict=True)]
+    part = product(whole_b, quotient(rest(b), rest(whole_b)))  # delta' b / delta: b cancels
+    more = [2 * delta * share for share in part]
     return quotient((1 - b[1] + more[0], 1 - b[0] + more[1]), (1 + b[0], 1 + b[1]))
 
 
