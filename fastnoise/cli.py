@@ -15,9 +15,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         return int(options.run(options))
-    # NotImplementedError is PyArrow's: a type that it cannot write
-    except (ImportError, NotImplementedError, OSError, TypeError, ValueError) as problem:
-        first = str(problem).partition("\n")[0]
+    except Exception as problem:  # damaged files raise anything, SystemError and RecursionError too
+        first = (str(problem) or type(problem).__name__).partition("\n")[0]
         print(f"fastnoise {options.command}: {first}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:

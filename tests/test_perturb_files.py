@@ -51,6 +51,7 @@ class Job:
         self.plan, self.key = folder / "plan.toml", folder / "key"
         self.plan.write_text(PLAN)
         self.key.write_bytes(bytes(range(32)))
+        self.key.chmod(0o600)
 
     def __call__(self, source, target, *options, plan=None) -> tuple[int, str, str]:
         status = main(

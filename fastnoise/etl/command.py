@@ -60,6 +60,9 @@ def _stop(number: int, frame: Any) -> None:
 def _key(path: Path) -> bytes:
     """32 bytes, or 64 hexadecimal digits; what is wrong is told without showing it."""
     found = path.read_bytes()
+    if path.is_file() and path.stat().st_mode & 0o077:
+        warning = f"warning: others can read {path}, which is to be secret: chmod 600"
+        print(f"fastnoise perturb: {warning}", file=sys.stderr)
     if len(found) == KEY_BYTES:
         return found
     try:
@@ -81,7 +84,7 @@ def _set_threads(threads: int | None) -> None:
     if threads < 1:
         raise ValueError(f"--threads must be at least 1, not {threads}")
     numba.set_num_threads(min(threads, most))
-    pyarrow.set_cpu_count(threads)
+    pyarrow.set_cpu_count(min(threads, most))
 
 
 def _summary(job: Job, seconds: float | None) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import Any, BinaryIO
 from fastnoise.columns import arrow
 
 MAGIC = b"ARROW1\0\0"
+CONTINUES = b"\xff\xff\xff\xff"  # before the size of a message
 
 
 class IpcSource:
@@ -19,6 +20,8 @@ class IpcSource:
         opened = arrow().ipc.open_file if self.is_file else arrow().ipc.open_stream
         self.reader = opened(self.source)
         self.schema, self.rows = self.reader.schema, None
+        if not self.is_file:
+            _refuse_cut(path)
 
     def batches(self) -> Iterator[Any]:
         if not self.is_file:
@@ -50,6 +53,26 @@ class IpcTarget:
 def _is_file(path: Path) -> bool:
     with path.open("rb") as file:
         return file.read(len(MAGIC)) == MAGIC
+
+
+def _refuse_cut(path: Path) -> None:
+    """PyArrow takes a stream that ends between two messages for a whole one."""
+    with path.open("rb") as file:
+        while start := file.read(4):
+            if start == CONTINUES:
+                start = file.read(4)
+            if len(start) < 4 or (size := struct.unpack("<i", start)[0]) < 0:
+                break
+            if size == 0:
+                return
+            try:
+                message = file.read(size)
+                root = struct.unpack_from("<I", message)[0]
+                at = _field(message, root, 3)  # bodyLength
+                file.seek(struct.unpack_from("<q", message, at)[0] if at else 0, 1)
+            except (struct.error, OSError):
+                break
+    raise ValueError("the stream is damaged or cut off: it has no end-of-stream marker")
 
 
 def compression(path: Path, is_file: bool) -> str | None:

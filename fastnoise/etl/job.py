@@ -23,6 +23,13 @@ from fastnoise.stream import Stream
 
 PARQUET, IPC, CSV = (".parquet", ".pq"), (".arrow", ".feather", ".ipc", ".arrows"), (".csv", ".tsv")
 RECEIPT = ".receipt.json"  # of a CSV file, beside it
+LOGS = {  # of tables, which say what of their files is deleted
+    "_delta_log": "Delta Lake",
+    ".hoodie": "Hudi",
+    "metadata/*.metadata.json*": "Iceberg",
+    "metadata/*.avro": "Iceberg",
+    "snapshot/snapshot-*": "Paimon",
+}
 
 Source = Any
 Progress = Callable[[int, int | None], None]  # rows done, of so many if that is known
@@ -50,18 +57,19 @@ def prepare(
     source: Path, target: Path, plan: Plan, again: bool = False, keyed: bool = False
 ) -> Job:
     """Check the plan, every schema, the receipts and the target."""
+    _refuse_logs(source)
     files = [(path, path.relative_to(source)) for path in _files(source)]
     _refuse_target(source, target)
     counts: list[int | None] = []
     receipt: Receipt | None = None
     for path, _ in files:
-        with _opened(path, plan) as opened:
-            try:
+        try:
+            with _opened(path, plan) as opened:
                 perturbed_schema(plan, opened.schema)
-            except (TypeError, ValueError) as problem:
-                raise type(problem)(f"{path}: {problem}") from None
-            counts.append(opened.rows)
-        old = receipt_of(path)
+                counts.append(opened.rows)
+            old = receipt_of(path)
+        except Exception as problem:
+            raise located(path, problem) from None
         if receipt is not None and old != receipt:
             raise ValueError(f"{path}: its receipt is not that of the files before")
         receipt = old
@@ -70,11 +78,20 @@ def prepare(
     return Job(source, target, plan, files, made, rows)
 
 
+def located(path: Path, problem: Exception) -> Exception:
+    """The problem with its file; classes that are built otherwise (Unicode, Arrow) become plain."""
+    kind = OSError if isinstance(problem, OSError) else ValueError
+    text = str(problem) or type(problem).__name__
+    return kind(text if str(path) in text else f"{path}: {text}")
+
+
 def _files(source: Path) -> list[Path]:
     """The file itself, or those of a folder in the order of their names."""
     if not source.exists():
         raise FileNotFoundError(f"{source} does not exist")
     if not source.is_dir():
+        if not source.is_file():
+            raise ValueError(f"{source} is not a regular file")
         return [source]
     every = sorted(source.rglob("*"))
     if links := [path for path in every if path.is_symlink() and path.is_dir()]:
@@ -87,6 +104,17 @@ def _files(source: Path) -> list[Path]:
     if not data:
         raise ValueError(f"{source} holds no Parquet files")
     return data
+
+
+def _refuse_logs(source: Path) -> None:
+    """Rows that a table's log has deleted are in its files still."""
+    whole = source.resolve()
+    below = [path for path in whole.rglob("*") if path.is_dir()] if whole.is_dir() else []
+    for folder in [whole, *whole.parents, *below]:
+        for log, name in LOGS.items():
+            if next(folder.glob(log), None) is not None:
+                cure = "deleted rows would be released: export a plain copy of it first"
+                raise ValueError(f"{source}: {folder} has the log of a {name} table; {cure}")
 
 
 def _is_hidden(path: Path) -> bool:
@@ -157,8 +185,8 @@ def run(job: Job, stream: Stream | None, progress: Progress = lambda done, rows:
                 try:
                     with _opened(path, job.plan) as source, _a_thread_for_the_writer():
                         _copy(job, source, sink, release, progress)
-                except (TypeError, ValueError) as problem:
-                    raise type(problem)(f"{path}: {problem}") from None
+                except Exception as problem:
+                    raise located(path, problem) from None
                 sink.flush()
                 os.fsync(sink.fileno())
         if not job.source.is_dir() and _format(job.target) is CSV:
@@ -199,7 +227,9 @@ def _copy(job: Job, source: Source, sink: BinaryIO, release: Run, progress: Prog
     """Write a batch while the next one is read and gets its noise: two are in memory at a time."""
     schema = perturbed_schema(job.plan, source.schema)
     schema = schema.with_metadata({**(schema.metadata or {}), KEY: json.dumps(job.receipt)})
-    target = source.writer(sink, schema, job.plan.columns)
+    target: Any = (
+        None  # made when a batch was read: PyArrow aborts on settings of encrypted columns
+    )
     written: Future[None] | None = None
     done = 0  # of this file
     with ThreadPoolExecutor(1) as writing:
@@ -211,11 +241,13 @@ def _copy(job: Job, source: Source, sink: BinaryIO, release: Run, progress: Prog
                 del batch
                 if written is not None:
                     written.result()
+                target = target or source.writer(sink, schema, job.plan.columns)
                 written = writing.submit(target.write, noisy)
                 del noisy
                 progress(job.done, job.rows)
             if written is not None:
                 written.result()
+            target = target or source.writer(sink, schema, job.plan.columns)
         except BaseException:
             _close_quietly(target, written)
             raise
@@ -228,7 +260,7 @@ def _perturbed(batch: Any, release: Run, first: int) -> Any:
         return with_columns(batch, release)
     except (TypeError, ValueError) as problem:
         where = f"in the rows from {first} on: " if first else ""
-        raise type(problem)(f"{where}{problem}") from None
+        raise ValueError(f"{where}{problem}") from None
 
 
 def _close_quietly(target: Any, written: Future[None] | None) -> None:

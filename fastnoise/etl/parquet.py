@@ -10,7 +10,8 @@ from fastnoise.columns import arrow
 
 # A page ends after a batch: texts of any length need small ones, numbers are written 7% faster.
 NUMBERS_AT_ONCE = 1 << 16
-CODECS = {"UNCOMPRESSED": "NONE", "LZ4_RAW": "LZ4"}
+# Hadoop's LZ4, which PyArrow calls unknown, can be read only: it is written as the standard one.
+CODECS = {"UNCOMPRESSED": "NONE", "LZ4_RAW": "LZ4", "UNKNOWN": "LZ4"}
 
 
 class ParquetSource:
@@ -21,7 +22,9 @@ class ParquetSource:
         from pyarrow import parquet
 
         # INT96 is what Spark writes, in microseconds; as nanoseconds, the year 9999 would not fit
-        self.file = parquet.ParquetFile(path, coerce_int96_timestamp_unit="us")
+        self.file = parquet.ParquetFile(
+            path, coerce_int96_timestamp_unit="us", page_checksum_verification=True
+        )
         self.schema, self.rows = self.file.schema_arrow, self.file.metadata.num_rows
 
     def batches(self) -> Iterator[Any]:
