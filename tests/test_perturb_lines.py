@@ -21,7 +21,6 @@ def job(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("name", BAD)
-@pytest.mark.xfail(strict=True, reason="PyArrow's own message, or Python's")
 def test_csv__that_is_damaged(name, job, tmp_path):
     text, message = BAD[name]
     (tmp_path / "in.csv").write_bytes(text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterator, Sequence
 from io import TextIOWrapper
 from pathlib import Path
@@ -27,6 +28,8 @@ class CsvSource:
         try:
             with path.open(newline="", encoding="utf-8-sig") as lines:
                 self.names = next(csv.reader(lines, delimiter=self.delimiter), [])
+        except UnicodeDecodeError:
+            raise ValueError(f"{path} is not UTF-8") from None
         except csv.Error as problem:
             raise ValueError(f"{path}: {problem}") from None
         if len(set(self.names)) < len(self.names):
@@ -58,8 +61,8 @@ class CsvSource:
         except pyarrow.ArrowInvalid as problem:
             if "Empty CSV" in str(problem):  # a header without a line's end
                 return
-            raise
-        for batch in reader:
+            raise _without_cells(problem) from None
+        for batch in _batches(reader):
             table = pyarrow.Table.from_batches([batch])
             for name, kind in self.kinds.items():
                 at = table.schema.get_field_index(name)
@@ -92,6 +95,21 @@ class CsvTarget:
 
     def close(self) -> None:
         self.sink.detach()  # which flushes; the file is closed by who opened it
+
+
+def _batches(reader: Any) -> Iterator[Any]:
+    try:
+        yield from reader
+    except arrow().ArrowInvalid as problem:
+        raise _without_cells(problem) from None
+
+
+def _without_cells(problem: Exception) -> ValueError:
+    """PyArrow's messages show the row."""
+    if found := re.search(r"Expected (\d+) columns, got (\d+)", str(problem)):
+        return ValueError(f"a row is ragged: expected {found[1]} fields, found {found[2]}")
+    utf8 = "UTF8" in str(problem)
+    return ValueError("the text is not UTF-8" if utf8 else "the text is no CSV that can be read")
 
 
 def _quoted(column: Any, delimiter: str) -> Any:
