@@ -1,0 +1,293 @@
+"""Has every address one meaning: who draws what for whom, under one key?"""
+
+import itertools
+import uuid
+from datetime import date
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import fastnoise as fn
+
+fails = pytest.mark.xfail(strict=True, reason="noise is named by repr, release and row alone")
+STAIRCASE = fn.Staircase(epsilon=1.0)
+GEOMETRIC = fn.Geometric(epsilon=0.1)
+
+
+def plan(*, clip=None, **fields):
+    column = {"mechanism": "laplace", "epsilon": 1.0, "sensitivity": 10.0}
+    return fn.Plan({"columns": {"income": column | ({"clip": clip} if clip else {})}, **fields})
+
+
+def table(**columns):
+    return pa.table({"income": np.zeros(8), "id": np.arange(8), **columns})
+
+
+def released(plan, stream, data=None):
+    return plan.perturb(table() if data is None else data, stream=stream)["income"].to_pylist()
+
+
+def apart(draws):
+    """No two share noise, not even in part: all values of all of them differ."""
+    values = [value for drawn in draws for value in drawn]
+    return len(set(values)) == len(values)
+
+
+@fails
+def test_plans__share_noise_only_where_all_that_names_it_is_the_same(stream):
+    data = table(id2=np.arange(8), nr=np.arange(8))
+    plans = [
+        plan(),
+        plan(release="None"),
+        plan(release="a"),
+        plan(release="a", key="id"),
+        plan(release="a", key="nr"),
+        plan(release="a", key=["id", "nr"]),
+        plan(release="a", key=["nr", "id"]),
+        plan(release="a", key="id", clip=[0, 10]),
+        plan(release="a", key="id", clip=[0, 9]),
+        plan(key="id"),
+        plan(release="a:id"),
+        plan(release='a", "id'),
+    ]
+    assert apart([released(one, stream.at(0), data) for one in plans])
+
+
+@fails
+def test_plans__a_key_of_one_column_is_that_column(stream):
+    one, other = plan(release="a", key="id"), plan(release="a", key=["id"])
+    assert released(one, stream) == released(other, stream)
+
+
+@fails
+def test_perturb__another_clip_is_other_noise(stream):
+    clips = [None, (0, 1), (0, 2), (-1, 1), (0, np.inf), (-np.inf, 0)]
+    assert apart(STAIRCASE.perturb(np.zeros(8), stream=stream.at(0), clip=clip) for clip in clips)
+    drawn = [
+        GEOMETRIC.perturb(np.zeros(64, int), stream=stream.at(0), clip=clip).tolist()
+        for clip in [None, (0, 1), (0, 2), (-1, 1)]
+    ]
+    assert all(one != other for one, other in itertools.combinations(drawn, 2))
+
+
+def test_perturb__the_same_clip_however_it_is_written(stream):
+    def drawn(mechanism, clip, kind=float):
+        return mechanism.perturb(np.zeros(8, kind), stream=stream.at(0), clip=clip).tolist()
+
+    same = [(-0.0, 2), [0, 2.0], (np.float32(0), np.int8(2)), (Fraction(0), Fraction(4, 2))]
+    assert len({tuple(drawn(STAIRCASE, clip)) for clip in same}) == 1
+    assert len({tuple(drawn(GEOMETRIC, clip, int)) for clip in [(0, 2), (np.int8(0), 2)]}) == 1
+    assert drawn(STAIRCASE, (-np.inf, np.inf)) == drawn(STAIRCASE, None)
+    assert drawn(GEOMETRIC, (-np.inf, np.inf), int) == drawn(GEOMETRIC, None, int)
+
+
+def test_perturb__dtype_shape_and_container_do_not_count(stream):
+    expected = STAIRCASE.sample(6, stream=stream.at(0))
+    zeros = [np.zeros(6), np.zeros((2, 3)), np.zeros(6, int), [0.0] * 6, pd.Series(np.zeros(6))]
+    for x in zeros:
+        got = STAIRCASE.perturb(x, stream=stream.at(0))
+        assert np.asarray(got).reshape(-1).tolist() == expected.tolist()
+    kept = STAIRCASE.perturb(np.zeros(6), stream=stream.at(0), nan="keep")
+    assert kept.tolist() == expected.tolist()
+    integers = GEOMETRIC.sample(6, stream=stream.at(0)).tolist()
+    for kind in (np.int32, np.int64, np.int16):
+        clipped = GEOMETRIC.perturb(np.zeros(6, kind), stream=stream.at(0), clip=(-5, 5))
+        assert (
+            clipped.tolist()
+            == GEOMETRIC.perturb(np.zeros(6, int), stream=stream.at(0), clip=(-5, 5)).tolist()
+        )
+        assert GEOMETRIC.perturb(np.zeros(6, kind), stream=stream.at(0)).tolist() == integers
+
+
+@fails
+def test_identity__does_not_hang_on_repr(stream, monkeypatch):
+    expected = STAIRCASE.sample(6, stream=stream.at(0)).tolist()
+    monkeypatch.setattr(fn.Staircase, "__repr__", lambda self: "something else")
+    assert STAIRCASE.sample(6, stream=stream.at(0)).tolist() == expected
+
+
+@fails
+def test_identity__a_gamma_one_bit_away_is_the_same_law(stream):
+    """A machine whose libm differs in the last bit draws the same noise."""
+    near = fn.Staircase(epsilon=1.0, gamma=float(np.nextafter(STAIRCASE.gamma, 1)))
+    drawn = [m.sample(6, stream=stream.at(0)).tolist() for m in (STAIRCASE, near)]
+    assert drawn[0] == drawn[1]
+
+
+def test_identity__classes_and_textbook_noise_never_share(stream):
+    laws = [
+        fn.Geometric(1.0),
+        fn.DiscreteStaircase(1.0, 1),
+        fn.DiscreteLaplace(1.0, 1),
+    ]
+    drawn = [m.sample(64, stream=stream.at(0)).tolist() for m in laws]
+    assert all(one != other for one, other in itertools.combinations(drawn, 2))
+    with pytest.warns(fn.TextbookNoiseWarning):
+        textbook = [
+            fn.Staircase(1.0, width).perturb(np.zeros(8), stream=stream.at(0), grid=None) / width
+            for width in (1.0, 2.0, 3.0)
+        ]
+    assert apart(textbook)
+
+
+# --- ids of people --------------------------------------------------------------------------------
+
+TEXT = "c0ffee00-1234-4abc-8def-0123456789ab"
+PERSON = uuid.UUID(TEXT)
+SAME = {
+    "small integers": [
+        pa.array([7, 8, 9]),
+        pa.array([7, 8, 9], pa.uint8()),
+        pa.array([7, 8, 9], pa.uint64()),
+        pa.array(["7", "8", "9"]),
+        pa.array(["7", "8", "9"], pa.large_string()),
+        pa.array(["7", "8", "9"], pa.string_view()),
+        pa.array(["7", "8", "9"]).dictionary_encode(),
+        pa.array([7, 8, 9]).dictionary_encode(),
+        pa.array([7, 8, 9], pa.decimal128(38, 0)),
+        pa.chunked_array([[7], [], [8, 9]]),
+    ],
+    "negative and large integers": [
+        pa.array([-7, -(2**63), 0]),
+        pa.array(["-7", "-9223372036854775808", "0"]),
+    ],
+    "integers beyond signed ones": [
+        pa.array([2**63, 2**64 - 1], pa.uint64()),
+        pa.array(["9223372036854775808", "18446744073709551615"]),
+    ],
+    "UUIDs": [
+        pa.array([PERSON.bytes], pa.uuid()),
+        pa.array([TEXT]),
+        pa.array([TEXT.upper()]),
+        pa.array([TEXT.replace("-", "")]),
+        pa.array([TEXT.replace("-", "").upper()]).dictionary_encode(),
+        pa.array([PERSON]),
+    ],
+    "texts": [
+        pa.array(["Ann", "Žofie", ""]),
+        pa.array(["Ann", "Žofie", ""], pa.large_string()),
+        pa.array(["Ann", "Žofie", ""]).dictionary_encode(),
+    ],
+    "dates": [
+        pa.array([date(2026, 11, 18)]),
+        pa.array([date(2026, 11, 18)], pa.date64()),
+        pa.array(["2026-11-18"]),
+    ],
+}
+
+
+def noise_of(ids, stream, **others):
+    data = pa.table({"income": np.zeros(len(ids)), "id": ids, **others})
+    return released(plan(release="a", key=["id", *others]), stream, data)
+
+
+@pytest.mark.parametrize("kind", SAME)
+@fails
+def test_ids__one_person_has_one_address_however_typed(kind, stream):
+    first, *others = (noise_of(ids, stream) for ids in SAME[kind])
+    assert apart([first])
+    assert all(other == first for other in others)
+    companions = [pa.array([f"x{i}" for i in range(len(ids))]) for ids in SAME[kind]]
+    pairs = [
+        noise_of(ids, stream, other=other)
+        for ids, other in zip(SAME[kind], companions, strict=True)
+    ]
+    assert all(pair == pairs[0] for pair in pairs)
+    assert apart([first, pairs[0]])
+
+
+@fails
+def test_ids__that_look_alike_are_different_people(stream):
+    texts = [
+        "7",
+        "007",
+        "+7",
+        "7.0",
+        " 7",
+        "7 ",
+        "-0",
+        "0",
+        "00",
+        "\N{ARABIC-INDIC DIGIT SEVEN}",
+        "7e0",
+        "18446744073709551616",
+    ]
+    texts += [f"{{{TEXT}}}", f"urn:uuid:{TEXT}", TEXT, TEXT[:-1], TEXT.replace("-", "", 1)]
+    texts += ["a", "A", "á", "a\N{COMBINING ACUTE ACCENT}", "", " "]
+    assert apart([noise_of(pa.array(texts), stream)])
+
+
+@fails
+def test_ids__a_small_integer_is_the_row_of_that_number(stream):
+    from fastnoise.etl.tables import Run
+
+    one = plan(release="a", key="id")
+    (entry_stream,) = Run(one, stream).streams.values()
+    (entry,) = one.entries
+    drawn = entry.mechanism.perturb(np.zeros(3), stream=entry_stream, rows=[7, 0, 2**63 - 1])
+    assert noise_of(pa.array([7, 0, 2**63 - 1]), stream) == drawn.tolist()
+
+
+@fails
+def test_ids__composites_keep_their_borders(stream):
+    left, right = ["ab", "a", "", "abc", "1", "11"], ["c", "bc", "abc", "", "11", "1"]
+    assert apart([noise_of(pa.array(left), stream, other=pa.array(right))])
+
+
+@fails
+def test_ids__from_other_frames(stream):
+    expected = noise_of(pa.array([7, 8, 9]), stream)
+    one = plan(release="a", key="id")
+    for ids in ([7, 8, 9], ["7", "8", "9"]):
+        frames = [
+            pd.DataFrame({"income": np.zeros(3), "id": ids}),
+            pl.DataFrame({"income": np.zeros(3), "id": ids}),
+        ]
+        for frame in frames:
+            assert one.perturb(frame, stream=stream)["income"].to_list() == expected
+    polars = pl.DataFrame({"income": np.zeros(3), "id": ["7", "8", "9"]})
+    for kind in (pl.Categorical, pl.Enum(["9", "8", "7"])):
+        noisy = one.perturb(polars.with_columns(pl.col("id").cast(kind)), stream=stream)
+        assert noisy["income"].to_list() == expected
+    people = pd.DataFrame({"income": [0.0], "id": [PERSON]})
+    assert one.perturb(people, stream=stream)["income"].tolist() == noise_of(
+        pa.array([TEXT]), stream
+    )
+
+
+REFUSED = {
+    "floats": (pa.array([1.0, 2.0]), "float|double"),
+    "floats that pandas made of integers with nulls": (pd.Series([1, None]), "double|missing"),
+    "binary": (pa.array([b"a", b"b"]), "binary"),
+    "sixteen bytes that are no UUID": (pa.array([bytes(16)] * 2, pa.binary(16)), "binary"),
+    "booleans": (pa.array([True, False]), "bool"),
+    "timestamps": (pa.array([0, 1], pa.timestamp("us")), "timestamp"),
+    "decimals with digits behind the point": (pa.array([1, 2], pa.decimal128(9, 2)), "decimal"),
+    "integers of more than 64 bits": (pa.array([2**64, 1], pa.decimal128(38, 0)), "2\\*\\*64 - 1"),
+    "nulls": (pa.array(["a", None]), "1 missing"),
+    "null in a dictionary": (pa.array(["a", None]).dictionary_encode(), "1 missing"),
+    "repeated": (pa.array(["a", "a"]), "repeats an id"),
+    "repeated, typed in two ways": (pa.array([TEXT, TEXT.upper()]), "repeats an id"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+@fails
+def test_ids__that_address_nobody_are_refused_without_showing_them(case, stream):
+    ids, message = REFUSED[case]
+    with pytest.raises((TypeError, ValueError), match=f"key 'id'.*({message})") as caught:
+        noise_of(ids, stream)
+    assert TEXT not in str(caught.value)
+
+
+@fails
+def test_plans__keys_that_cannot_be_meant():
+    for key in ([], ["id", "id"], [1], "", 7, ["id", ""]):
+        with pytest.raises((TypeError, ValueError), match=r"^plan: key"):
+            plan(key=key)
+    with pytest.raises(ValueError, match="key 'income' is a column that is perturbed"):
+        plan(key=["id", "income"])
