@@ -4,6 +4,7 @@ import itertools
 import uuid
 from datetime import date
 from fractions import Fraction
+from hashlib import sha256
 
 import numpy as np
 import pandas as pd
@@ -12,8 +13,8 @@ import pyarrow as pa
 import pytest
 
 import fastnoise as fn
+from fastnoise.identity import address, encoded, entry_identity, ids_identity, noise_identity
 
-fails = pytest.mark.xfail(strict=True, reason="noise is named by repr, release and row alone")
 STAIRCASE = fn.Staircase(epsilon=1.0)
 GEOMETRIC = fn.Geometric(epsilon=0.1)
 
@@ -37,7 +38,6 @@ def apart(draws):
     return len(set(values)) == len(values)
 
 
-@fails
 def test_plans__share_noise_only_where_all_that_names_it_is_the_same(stream):
     data = table(id2=np.arange(8), nr=np.arange(8))
     plans = [
@@ -57,13 +57,11 @@ def test_plans__share_noise_only_where_all_that_names_it_is_the_same(stream):
     assert apart([released(one, stream.at(0), data) for one in plans])
 
 
-@fails
 def test_plans__a_key_of_one_column_is_that_column(stream):
     one, other = plan(release="a", key="id"), plan(release="a", key=["id"])
     assert released(one, stream) == released(other, stream)
 
 
-@fails
 def test_perturb__another_clip_is_other_noise(stream):
     clips = [None, (0, 1), (0, 2), (-1, 1), (0, np.inf), (-np.inf, 0)]
     assert apart(STAIRCASE.perturb(np.zeros(8), stream=stream.at(0), clip=clip) for clip in clips)
@@ -103,14 +101,12 @@ def test_perturb__dtype_shape_and_container_do_not_count(stream):
         assert GEOMETRIC.perturb(np.zeros(6, kind), stream=stream.at(0)).tolist() == integers
 
 
-@fails
 def test_identity__does_not_hang_on_repr(stream, monkeypatch):
     expected = STAIRCASE.sample(6, stream=stream.at(0)).tolist()
     monkeypatch.setattr(fn.Staircase, "__repr__", lambda self: "something else")
     assert STAIRCASE.sample(6, stream=stream.at(0)).tolist() == expected
 
 
-@fails
 def test_identity__a_gamma_one_bit_away_is_the_same_law(stream):
     """A machine whose libm differs in the last bit draws the same noise."""
     near = fn.Staircase(epsilon=1.0, gamma=float(np.nextafter(STAIRCASE.gamma, 1)))
@@ -186,7 +182,6 @@ def noise_of(ids, stream, **others):
 
 
 @pytest.mark.parametrize("kind", SAME)
-@fails
 def test_ids__one_person_has_one_address_however_typed(kind, stream):
     first, *others = (noise_of(ids, stream) for ids in SAME[kind])
     assert apart([first])
@@ -200,7 +195,6 @@ def test_ids__one_person_has_one_address_however_typed(kind, stream):
     assert apart([first, pairs[0]])
 
 
-@fails
 def test_ids__that_look_alike_are_different_people(stream):
     texts = [
         "7",
@@ -221,7 +215,6 @@ def test_ids__that_look_alike_are_different_people(stream):
     assert apart([noise_of(pa.array(texts), stream)])
 
 
-@fails
 def test_ids__a_small_integer_is_the_row_of_that_number(stream):
     from fastnoise.etl.tables import Run
 
@@ -232,13 +225,11 @@ def test_ids__a_small_integer_is_the_row_of_that_number(stream):
     assert noise_of(pa.array([7, 0, 2**63 - 1]), stream) == drawn.tolist()
 
 
-@fails
 def test_ids__composites_keep_their_borders(stream):
     left, right = ["ab", "a", "", "abc", "1", "11"], ["c", "bc", "abc", "", "11", "1"]
     assert apart([noise_of(pa.array(left), stream, other=pa.array(right))])
 
 
-@fails
 def test_ids__from_other_frames(stream):
     expected = noise_of(pa.array([7, 8, 9]), stream)
     one = plan(release="a", key="id")
@@ -276,7 +267,6 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-@fails
 def test_ids__that_address_nobody_are_refused_without_showing_them(case, stream):
     ids, message = REFUSED[case]
     with pytest.raises((TypeError, ValueError), match=f"key 'id'.*({message})") as caught:
@@ -284,10 +274,84 @@ def test_ids__that_address_nobody_are_refused_without_showing_them(case, stream)
     assert TEXT not in str(caught.value)
 
 
-@fails
 def test_plans__keys_that_cannot_be_meant():
     for key in ([], ["id", "id"], [1], "", 7, ["id", ""]):
         with pytest.raises((TypeError, ValueError), match=r"^plan: key"):
             plan(key=key)
     with pytest.raises(ValueError, match="key 'income' is a column that is perturbed"):
         plan(key=["id", "income"])
+
+
+# --- test vectors of version 1 --------------------------------------------------------------------
+# What is here is what receipts call identity version 1. It never changes: other bytes, another
+# version.
+
+ENCODED = {
+    None: "6e0000000000000000",
+    -7: "6902000000000000002d37",
+    "é": "730200000000000000c3a9",
+    b"\x00": "62010000000000000000",
+    ("a", 1): "7414000000000000007301000000000000006169010000000000000031",
+}
+
+
+@pytest.mark.parametrize("name", ENCODED)
+def test_vectors__encoding(name):
+    assert encoded(name).hex() == ENCODED[name]
+
+
+def test_vectors__encoding_is_as_written_down():
+    """Kind, length in 8 bytes, body; a tuple's body is its parts."""
+    inner = b"s" + (1).to_bytes(8, "little") + b"a" + b"i" + (1).to_bytes(8, "little") + b"1"
+    assert encoded(("a", 1)) == b"t" + len(inner).to_bytes(8, "little") + inner
+
+
+LAWS = {
+    fn.Geometric(1.0): "01d27654c53321ba",
+    fn.Staircase(1.0): "d6e76894ab4d71b3",
+    fn.Laplace(0.5, 2.0): "a7f31ca94ee2dae3",
+    fn.L2Laplace(1.0, 3): "81786f6b46591a64",
+    fn.L1Staircase(1.0, 4): "69199b7648f8264e",
+    fn.BoxStaircase(1.0, (1.0, 4.0)): "00348ca01e9a7271",
+    fn.TruncatedDiscreteLaplace(0.5, 1e-6, 3): "e6c2e498feaeb15a",
+}
+
+
+@pytest.mark.parametrize("mechanism", LAWS, ids=lambda m: type(m).__name__)
+def test_vectors__noise(mechanism):
+    drawn = mechanism._release(mechanism.grid)
+    assert shown(noise_identity(mechanism, drawn, (0, 1))) == LAWS[mechanism]
+
+
+def test_vectors__choice_and_entries():
+    choice = fn.StaircaseChoice(1.0)
+    assert shown(noise_identity(choice, choice._steps)) == CHOICE
+    assert shown(entry_identity(None, (), "column:a", ("a",))) == BY_POSITION
+    assert shown(entry_identity("r", ("c", "id"), "vector:v", ("x", "y"))) == BY_IDS
+    assert shown(ids_identity("r", ("c", "id"))) == IDS
+
+
+def shown(identity: bytes) -> str:
+    return sha256(identity).hexdigest()[:16]
+
+
+CHOICE = "c4724786c01a3fef"
+BY_POSITION = "18ebaf3084242603"
+BY_IDS = "6e17aeaa4248a892"
+IDS = "d5f256879e817806"
+
+ADDRESSES = {
+    (7,): 7,
+    (2**63 - 1,): 2**63 - 1,
+    (2**63,): 3177840321911536560,
+    (-1,): 3402206225677522443,
+    (PERSON.bytes,): 5008609374808775431,
+    ("Ann",): 6099228486848655194,
+    (7, "Ann"): 1505268070768163090,
+    ("Ann", 7): 673584654883350867,
+}
+
+
+@pytest.mark.parametrize("ids", ADDRESSES, ids=str)
+def test_vectors__addresses(ids):
+    assert address(ids, bytes(range(32))) == ADDRESSES[ids]

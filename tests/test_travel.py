@@ -12,7 +12,6 @@ from conftest import KEY
 
 import fastnoise as fn
 
-fails = pytest.mark.xfail(strict=True, reason="a stream that has travelled advances in every hand")
 MECHANISM = fn.Staircase(epsilon=1.0)
 CHOICE = fn.StaircaseChoice(epsilon=1.0)
 PLAN = {"columns": {"income": {"mechanism": "laplace", "epsilon": 1.0, "sensitivity": 1.0}}}
@@ -54,7 +53,6 @@ ADVANCES = {
 @pytest.mark.parametrize("advance", ADVANCES)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("travel", TRAVELS)
-@fails
 def test_travelled__never_advances(travel, kind, advance, stream):
     for used in (False, True):
         one = KINDS[kind](stream)
@@ -80,7 +78,6 @@ def test_travelled__is_addressed(travel, kind, stream):
 
 
 @pytest.mark.parametrize("travel", TRAVELS)
-@fails
 def test_travelled_views__serve_one_call(travel, stream):
     view = stream.at(20)
     away = TRAVELS[travel](view)
@@ -93,7 +90,6 @@ def test_travelled_views__serve_one_call(travel, stream):
     assert noise(view, 3) + noise(view, 5) == noise(stream.at(20))  # at home it goes on
 
 
-@fails
 def test_views_of_travelled_streams__serve_one_call(stream):
     view = copy.copy(stream).at(20)
     assert noise(view) == noise(stream.at(20))
@@ -109,7 +105,6 @@ def test_used_views__cannot_travel(stream):
             leave(view)
 
 
-@fails
 def test_travelled_views__serve_one_of_many_threads(stream):
     view, served = copy.copy(stream.at(20)), []
 
@@ -128,7 +123,6 @@ def test_travelled_views__serve_one_of_many_threads(stream):
     assert [drawn for drawn in served if drawn] == [noise(stream.at(20))]
 
 
-@fails
 def test_plans_by_position__refuse_travelled_views(stream):
     """A plan draws batch by batch; one call of a view would be the first of them."""
     with pytest.raises(RuntimeError, match=CURE):
@@ -160,7 +154,6 @@ def forked(use):
         child.join()
 
 
-@fails
 def test_fork__streams_and_children_of_the_parent_never_advance(stream):
     used, child = fn.Stream.from_key(KEY), stream.child("worker")
     noise(used)
@@ -179,7 +172,6 @@ def test_fork__streams_and_children_of_the_parent_never_advance(stream):
         assert "rows=" in text
 
 
-@fails
 def test_fork__unused_views_serve_one_call(stream):
     view, used = stream.at(20), stream.at(40)
     noise(used)
@@ -203,7 +195,6 @@ def test_fork__rows_and_streams_made_there_work(stream):
     assert forked(lambda: noise(fn.Stream.from_key(KEY))) == ("noise", noise(stream.at(0)))
 
 
-@fails
 def test_fork__a_child_whose_parent_was_drawing_does_not_wait(stream):
     """The parent's lock is taken for good in a child that is forked while another thread has it."""
     view = stream.at(20)
@@ -227,7 +218,6 @@ def _drawn_in_a_worker(stream):
 
 
 @pytest.mark.parametrize("method", ["spawn", "forkserver"])
-@fails
 def test_pools__two_workers_never_get_the_same_noise(method, stream):
     with multiprocessing.get_context(method).Pool(2) as pool:
         for text in pool.map(_drawn_in_a_worker, [stream, stream], chunksize=1):
@@ -236,7 +226,6 @@ def test_pools__two_workers_never_get_the_same_noise(method, stream):
     assert parts[0] + parts[1] == noise(stream.at(0), 16)
 
 
-@fails
 def test_repr__says_that_it_has_travelled(stream):
     assert "addressed only" in repr(copy.copy(stream))
     assert KEY.hex() not in repr(copy.copy(stream))
