@@ -177,7 +177,8 @@ SAME = {
 
 
 def noise_of(ids, stream, **others):
-    data = pa.table({"income": np.zeros(len(ids)), "id": ids, **others})
+    columns = {"income": np.zeros(len(ids)), "id": ids, **others}
+    data = pd.DataFrame(columns) if isinstance(ids, pd.Series) else pa.table(columns)
     return released(plan(release="a", key=["id", *others]), stream, data)
 
 
@@ -251,8 +252,13 @@ def test_ids__from_other_frames(stream):
 
 
 REFUSED = {
+    "objects of several types": (pd.Series([1, TEXT], dtype=object), "several types.*texts"),
+    "objects that are no ids": (pd.Series([(1, TEXT), 2], dtype=object), "several types"),
     "floats": (pa.array([1.0, 2.0]), "float|double"),
-    "floats that pandas made of integers with nulls": (pd.Series([1, None]), "double|missing"),
+    "floats that pandas made of integers with nulls": (
+        pd.Series([1, None]),
+        "float|double|missing",
+    ),
     "binary": (pa.array([b"a", b"b"]), "binary"),
     "sixteen bytes that are no UUID": (pa.array([bytes(16)] * 2, pa.binary(16)), "binary"),
     "booleans": (pa.array([True, False]), "bool"),

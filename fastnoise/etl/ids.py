@@ -30,11 +30,14 @@ def addresses(column: Callable[[str], Any], key_columns: Sequence[str], secret: 
 def _array(column: Any, name: str) -> Any:
     """As one Arrow array without missing values."""
     pyarrow = arrow()
-    values = pyarrow.chunked_array(column) if hasattr(column, "__arrow_c_stream__") else column
+    try:
+        values = pyarrow.chunked_array(column) if _is_chunked(column) else pyarrow.array(column)
+    except (pyarrow.ArrowException, TypeError, ValueError):  # whose words may show an id
+        cure = "convert them to texts, which name the same people"
+        raise TypeError(f"key {name!r} holds values of several types: {cure}") from None
     if isinstance(values, pyarrow.ChunkedArray):
-        values = pyarrow.concat_arrays(values.unify_dictionaries().chunks or [_empty(values.type)])
-    if not isinstance(values, pyarrow.Array):
-        values = pyarrow.array(values)
+        chunks = values.unify_dictionaries().chunks
+        values = pyarrow.concat_arrays(chunks or [pyarrow.nulls(0, values.type)])
     missing = values.null_count
     if pyarrow.types.is_dictionary(values.type):
         missing += values.dictionary.null_count
@@ -43,8 +46,8 @@ def _array(column: Any, name: str) -> Any:
     return values
 
 
-def _empty(kind: Any) -> Any:
-    return arrow().nulls(0, kind)
+def _is_chunked(column: Any) -> bool:
+    return isinstance(column, arrow().ChunkedArray) or hasattr(column, "__arrow_c_stream__")
 
 
 def _whole_numbers(values: Any) -> Ids | None:
