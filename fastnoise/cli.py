@@ -83,14 +83,13 @@ def _receipt(options: argparse.Namespace) -> int:
 
 
 def _warmup(options: argparse.Namespace) -> int:
-    from fastnoise_kernels.cache import cache_folder
+    from fastnoise_kernels.cache import where_kept
 
     from fastnoise.warmup import warmup
 
     started = time.perf_counter()
     count = warmup()
-    where = cache_folder() or "no folder: nothing was kept"
-    print(f"{count} kernels ready in {time.perf_counter() - started:.1f} s ({where})")
+    print(f"{count} kernels ready in {time.perf_counter() - started:.1f} s ({where_kept()})")
     return 0
 
 

@@ -112,7 +112,9 @@ def test_read_only_cache__is_still_read(tmp_path):
 def test_damaged_cache__is_compiled_again(tmp_path):
     cache = tmp_path / "cache"
     expected = output(DRAW, FASTNOISE_CACHE_DIR=str(cache))
-    for path in cache.rglob("*.nb?"):
+    kept = [path for path in cache.rglob("*") if path.is_file()]
+    assert kept
+    for path in kept:
         path.write_bytes(path.read_bytes()[:100])
     assert output(DRAW, FASTNOISE_CACHE_DIR=str(cache)) == expected
 

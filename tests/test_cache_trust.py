@@ -90,7 +90,6 @@ assert tried > 2000
 """
 
 
-@pytest.mark.xfail(strict=True, reason="damaged code is run")
 def test_damage__every_truncation_and_many_changed_bytes_are_noticed(cache):
     assert tiny(cache, before=DAMAGE) == LOADED
 
@@ -113,7 +112,6 @@ def test_damage__compiles_anew_and_keeps_that(how, cache):
     assert tiny(cache) == LOADED
 
 
-@pytest.mark.xfail(strict=True, reason="the code in a file may be any kernel's")
 def test_code_of_another_kernel__is_not_run(cache):
     """An index, or a name, may lead to a file that is whole and holds something else."""
     other = TINY.replace("product", "total").replace("* factor", "+ factor").format(before="")
@@ -126,7 +124,6 @@ def test_code_of_another_kernel__is_not_run(cache):
     assert output(other, FASTNOISE_CACHE_DIR=str(cache)) == "13 0"
 
 
-@pytest.mark.xfail(strict=True, reason="whatever is there is used")
 def test_planted_pickle__is_never_opened(cache, tmp_path):
     """Not even one in our own folder: what has no checksum is not unpickled."""
     seen = tmp_path / "seen"
@@ -153,7 +150,6 @@ def is_left_alone(cache: Path) -> bool:
 
 
 @needs_posix
-@pytest.mark.xfail(strict=True, reason="whatever is there is used")
 @pytest.mark.parametrize("mode", [0o020, 0o002], ids=["a group", "all"])
 @pytest.mark.parametrize("place", PLACES)
 def test_writable_by_others__is_not_used(place, mode, cache):
@@ -167,7 +163,6 @@ def test_writable_by_others__is_not_used(place, mode, cache):
 
 
 @needs_posix
-@pytest.mark.xfail(strict=True, reason="whatever is there is used")
 def test_sticky_parent__is_fine_but_not_a_sticky_folder(cache):
     """In /tmp everyone can write, and nobody can rename what is ours."""
     cache.parent.chmod(0o1777)
@@ -179,7 +174,6 @@ def test_sticky_parent__is_fine_but_not_a_sticky_folder(cache):
 
 @needs_posix
 @needs_root
-@pytest.mark.xfail(strict=True, reason="whatever is there is used")
 @pytest.mark.parametrize("place", PLACES)
 def test_owned_by_someone_else__is_not_used(place, cache):
     for path in PLACES[place](cache):
@@ -203,7 +197,6 @@ def test_link_of_our_own__is_followed(cache, tmp_path):
 
 @needs_posix
 @needs_root
-@pytest.mark.xfail(strict=True, reason="whatever is there is used")
 def test_link_of_someone_else__is_not_followed(cache, tmp_path):
     """Not even to a folder of ours: they could have it point elsewhere at any time."""
     first, link = tmp_path / "first", tmp_path / "link"
@@ -218,7 +211,6 @@ def test_link_of_someone_else__is_not_followed(cache, tmp_path):
 
 
 @needs_posix
-@pytest.mark.xfail(strict=True, reason="whatever is there is used")
 def test_files_that_are_links_or_pipes__are_not_read(cache, tmp_path):
     for number, path in enumerate(files_in(cache)):
         moved = tmp_path / str(number)
@@ -233,7 +225,6 @@ def test_files_that_are_links_or_pipes__are_not_read(cache, tmp_path):
 
 
 @needs_posix
-@pytest.mark.xfail(strict=True, reason="folders are created as open as the umask allows")
 def test_created_folders__are_ours_alone(tmp_path):
     cache = tmp_path / "new" / "cache"
     assert tiny(cache, "import os\nos.umask(0)") == COMPILED
@@ -275,7 +266,6 @@ def test_processes_at_once__all_end_well(tmp_path):
 
 
 @needs_posix
-@pytest.mark.xfail(strict=True, reason="whatever is there is used")
 def test_warmup__says_why_nothing_is_kept(tmp_path):
     tmp_path.chmod(0o777)
     code = "from fastnoise_kernels.cache import where_kept\nprint(where_kept())"
@@ -288,7 +278,6 @@ def test_warmup__says_why_nothing_is_kept(tmp_path):
 FOLDER = "from fastnoise_kernels.cache import cache_folder\nprint(cache_folder())"
 
 
-@pytest.mark.xfail(strict=True, reason="only the topmost folder is looked at")
 def test_digest__sees_folders_below(installed):  # noqa: F811
     before = output(FOLDER, installed)
     below = installed / "fastnoise_kernels" / "below" / "further"
@@ -299,7 +288,6 @@ def test_digest__sees_folders_below(installed):  # noqa: F811
     assert len({before, once, output(FOLDER, installed)}) == 3
 
 
-@pytest.mark.xfail(strict=True, reason="a zip has no paths, and all its versions one digest")
 def test_digest__of_a_zip_is_that_of_its_sources(installed, tmp_path):  # noqa: F811
     zipped = Path(shutil.make_archive(str(tmp_path / "site"), "zip", installed))
     assert output(FOLDER, zipped) == output(FOLDER, installed)
