@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from fastnoise_kernels import forks as _forks  # noqa: F401  # a hook that must precede any fork
 
+from fastnoise.float_mode import refuse_odd_floats as _refuse_odd_floats
 from fastnoise.version import VERSION as __version__
 
 if TYPE_CHECKING:
@@ -83,6 +84,7 @@ __all__ = [
 def __getattr__(name: str) -> object:
     if name not in _HOMES:
         raise AttributeError(f"module 'fastnoise' has no attribute {name!r}")
+    _refuse_odd_floats()  # a module keeps the constants that it was imported with
     value = globals()[name] = getattr(import_module(f"fastnoise.{_HOMES[name]}"), name)
     return value
 

@@ -16,6 +16,7 @@ from fastnoise_kernels import layout
 from fastnoise_kernels.polynomials import LN2
 
 from fastnoise.engine import CHUNK, compiles, count_bad
+from fastnoise.float_mode import refuse_odd_floats
 from fastnoise.identity import encoded, noise_identity
 from fastnoise.reader import row_words
 from fastnoise.rows import Rows, check_stream, read_only, requested_rows, rows_and_key
@@ -125,6 +126,7 @@ class ChoiceReader:
 
 def choose(mechanism: Any, costs: Any, stream: Stream | None, rows: Any) -> Any:
     """See `StaircaseChoice.choose`."""
+    refuse_odd_floats()
     check_stream(stream)
     steps, data = mechanism._steps, cost_array(costs)
     # Without a stream no rows are used up before the kernel sees what is unfit.

@@ -8,12 +8,14 @@ import sys
 import time
 from collections.abc import Sequence
 
+from fastnoise.float_mode import refuse_odd_floats
 from fastnoise.version import VERSION
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
+        refuse_odd_floats()
         return int(options.run(options))
     except Exception as problem:  # damaged files raise anything, SystemError and RecursionError too
         first = (str(problem) or type(problem).__name__).partition("\n")[0]

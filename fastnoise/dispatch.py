@@ -18,6 +18,7 @@ from fastnoise_kernels.layout import EXACT_FLOAT
 
 from fastnoise.columns import column_of, is_column, name_of
 from fastnoise.engine import CHUNK, Limits, count_bad, perturb_chunk
+from fastnoise.float_mode import refuse_odd_floats
 from fastnoise.identity import noise_identity
 from fastnoise.rows import Rows, check_stream, requested_rows, rows_and_key
 from fastnoise.stream import Stream
@@ -58,6 +59,7 @@ def perturb(
     missing: str,
 ) -> Any:
     """See `Mechanism.perturb`."""
+    refuse_odd_floats()
     one_of("nan", missing, "raise", "keep")
     check_stream(stream)
     release = mechanism._release(grid)
@@ -110,6 +112,7 @@ def _perturb_parts(
 
 def sample(mechanism: Mechanism, size: Any, dtype: Any, out: Any, stream: Stream | None) -> Any:
     """See `Mechanism.sample`."""
+    refuse_odd_floats()
     check_stream(stream)
     release = mechanism._release(mechanism.grid)
     default = np.int64 if release.integers else np.float64

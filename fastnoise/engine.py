@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 from fastnoise_kernels.layout import DEEP, EXACT_FLOAT, KEPT_BELOW, SPARE_BITS
 
+from fastnoise.float_mode import refuse_odd_floats
 from fastnoise.reader import Reader, chacha_block
 from fastnoise.release import Release
 from fastnoise.rows import Rows, read_only
@@ -113,6 +114,7 @@ def vector_noise(release: Release, key: bytes, rows: Rows, count: int) -> npt.ND
 
 def fill_keystream(key: bytes, words: npt.NDArray[np.uint32]) -> None:
     """Raw ChaCha20 in standard order; whole batches of 256 words."""
+    refuse_odd_floats()  # there is none in it, but in the modules that this may import
     if not compiles():
         blocks = (chacha_block(key, block, 0) for block in range(words.size // 16))
         words[:] = [word for block in blocks for word in block]

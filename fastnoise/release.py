@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from fastnoise.design.moments import integer_moment
 from fastnoise.finite_tables import truncated_laplace_law, uniform_law
+from fastnoise.float_mode import refuse_odd_floats
 from fastnoise.identity import encoded
 from fastnoise.tables import Law, laplace_law, staircase_law
 from fastnoise.validation import power_of_two, refusal, whole
@@ -172,6 +173,7 @@ def float_above(value: Fraction) -> float:
 
 def power_grid(sensitivity: float, bits: int) -> float:
     """The power of two with 2**bits to 2**(bits + 1) steps a sensitivity."""
+    refuse_odd_floats()  # grids are remembered, and so are `bits` in them
     exponent = frexp(sensitivity)[1] - 1 - bits
     if exponent not in EXPONENTS:
         allowed = "a number whose grid is a normal float: about 1e-280 to 1e280"

@@ -7,10 +7,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Self
 
 from fastnoise import dispatch
 from fastnoise.certificate import Certificate, Guarantee, certified
+from fastnoise.float_mode import refuse_odd_floats
 from fastnoise.release import Release, given_grid
 from fastnoise.stream import Stream
 from fastnoise.validation import number, refusal, whole
@@ -62,6 +63,10 @@ class Privacy:
 
 class Mechanism(ABC):
     """An immutable value: parameters, mathematics, guarantee. It holds no random state."""
+
+    def __new__(cls, *_: Any, **__: Any) -> Self:
+        refuse_odd_floats()  # parameters are computed and kept
+        return super().__new__(cls)
 
     @property
     @abstractmethod
@@ -242,6 +247,7 @@ class IntegerMechanism(Mechanism):
 
 def certified_grid(grid: Any, chosen: Callable[[Any], Any]) -> Any:
     """The grid to certify, as `perturb` would choose it."""
+    refuse_odd_floats()
     if grid is None:
         allowed = 'a power of two or "auto", because textbook noise has no certificate'
         raise ValueError(refusal("grid", grid, allowed))

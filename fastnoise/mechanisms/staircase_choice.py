@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from fastnoise import choice
 from fastnoise.certificate import Certificate, certified
+from fastnoise.float_mode import refuse_odd_floats
 from fastnoise.mechanisms.mechanism import Privacy, certified_grid, refuse_changed
 from fastnoise.mechanisms.staircase import staircase_gamma
 from fastnoise.release import STEPS_BITS, power_grid
@@ -42,6 +43,10 @@ class StaircaseChoice:
     epsilon: float
     sensitivity: float
     gamma: float
+
+    def __new__(cls, *_: Any, **__: Any) -> Self:
+        refuse_odd_floats()  # parameters are computed and kept
+        return super().__new__(cls)
 
     def __init__(
         self, epsilon: float, sensitivity: float = 1.0, *, gamma: float | str | None = None

@@ -15,6 +15,7 @@ from fastnoise.verify import (
     attack,
     certificates,
     duplicates,
+    floats,
     kernels,
     keystream,
     laws,
@@ -27,6 +28,7 @@ from fastnoise.verify.outcome import Outcome
 from fastnoise.version import VERSION
 
 CHECKS = {
+    "floats": floats.rows,
     "keystream": keystream.rows,
     "tables": tables.rows,
     "kernels": kernels.rows,

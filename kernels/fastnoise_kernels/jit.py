@@ -13,10 +13,12 @@ from functools import cached_property
 from typing import Any
 
 import numba
+import numpy as np
 from numba import prange
 
 from fastnoise_kernels import forks
 from fastnoise_kernels.cache import kernel_cache
+from fastnoise_kernels.float_mode import usual_floats
 
 # No fastmath anywhere: the same bits on every machine. numpy's error model: no hidden branches.
 OPTIONS = {"nogil": True, "error_model": "numpy"}
@@ -86,9 +88,16 @@ def _parallel_twin(of: Kernel) -> Callable[..., Any]:
     serial = of.serial
 
     def twin(rows, tasks, *arguments):  # type: ignore[no-untyped-def]
+        left = np.zeros(tasks, np.bool_)  # by threads that compute otherwise: for this one to do
         total = 0
         for task in prange(tasks):
-            total += serial(rows * task // tasks, rows * (task + 1) // tasks, *arguments)
+            if usual_floats():
+                total += serial(rows * task // tasks, rows * (task + 1) // tasks, *arguments)
+            else:
+                left[task] = True
+        for task in range(tasks):
+            if left[task]:
+                total += serial(rows * task // tasks, rows * (task + 1) // tasks, *arguments)
         return total
 
     twin.__module__ = of.function.__module__
