@@ -11,6 +11,10 @@ KEY = bytes(range(32))
 needs_avx512 = pytest.mark.skipif(
     not lanes.has_avx512(cpu_target.target_context), reason="kernels use it with AVX-512 alone"
 )
+needs_avx2 = pytest.mark.skipif(
+    not all(lanes.has(cpu_target.target_context, name) for name in ("avx2", "fma", "bmi2")),
+    reason="runs code that is compiled for AVX2 and FMA",
+)
 
 
 @pytest.fixture
