@@ -36,6 +36,10 @@ def perturb(options: argparse.Namespace) -> int:
         with Rate(quiet=options.quiet or options.json) as rate:
             run(job, stream, rate.show)
         seconds = time.perf_counter() - started
+    if job.dropped:
+        names = ", ".join(job.dropped)
+        warning = f"warning: metadata that may tell of values without noise is dropped: {names}"
+        print(f"fastnoise perturb: {warning}", file=sys.stderr)
     if options.json:
         print(json.dumps(_summary(job, None if options.dry_run else seconds)))
     elif not options.quiet:
@@ -98,6 +102,7 @@ def _summary(job: Job, seconds: float | None) -> dict[str, Any]:
         "delta": job.plan.delta,
         "total_epsilon": epsilon,
         "total_delta": delta,
+        "dropped": job.dropped,
     }
 
 

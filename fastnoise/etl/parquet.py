@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from fastnoise.columns import arrow
+from fastnoise.etl.receipt_fields import KEY
 
 # A page ends after a batch: texts of any length need small ones, numbers are written 7% faster.
 NUMBERS_AT_ONCE = 1 << 16
@@ -25,7 +26,16 @@ class ParquetSource:
         self.file = parquet.ParquetFile(
             path, coerce_int96_timestamp_unit="us", page_checksum_verification=True
         )
-        self.schema, self.rows = self.file.schema_arrow, self.file.metadata.num_rows
+        self.schema, self.rows = self._schema(), self.file.metadata.num_rows
+
+    def _schema(self) -> Any:
+        """With the metadata of the file, which PyArrow ignores if its own schema is there."""
+        schema = self.file.schema_arrow
+        metadata = {**(schema.metadata or {}), **(self.file.metadata.metadata or {})}
+        metadata.pop(b"ARROW:schema", None)
+        if schema.metadata and schema.metadata.get(KEY, metadata.get(KEY)) != metadata.get(KEY):
+            raise ValueError("it has two receipts, which differ")
+        return schema.with_metadata(metadata)
 
     def batches(self) -> Iterator[Any]:
         for group in range(self.file.num_row_groups):
@@ -49,10 +59,9 @@ class ParquetSource:
         Noise on a grid ends in zeros: split by bytes, it is written twice as fast, and smaller.
         """
         metadata = self.file.metadata
-        settings: dict[str, Any] = {
-            "version": "2.6",  # with an older one, uint32 and nanoseconds would be lost
-            "store_schema": b"ARROW:schema" in (metadata.metadata or {}),
-        }
+        # With an older version, uint32 and nanoseconds would be lost. Arrow's own schema is stored
+        # whether it was there or not: it has the receipts of columns.
+        settings: dict[str, Any] = {"version": "2.6"}
         if metadata.num_row_groups == 0:
             return settings
         group = metadata.row_group(0)
