@@ -96,10 +96,7 @@ def wrong(cases, folder) -> dict[str, str]:
     return json.loads(done.stdout)
 
 
-FAILING = {"parquet, plain": pytest.mark.xfail(strict=True, reason="indices are believed")}
-
-
-@pytest.mark.parametrize("name", [pytest.param(name, marks=FAILING.get(name, ())) for name in MADE])
+@pytest.mark.parametrize("name", MADE)
 def test_damage__ends_in_equal_data_or_in_one_line(name, tmp_path):
     assert wrong(damaged(name, 61, 80), tmp_path) == {}
 
@@ -127,7 +124,6 @@ def invalid(data: bytes, read, change: int) -> list[bytes]:
     return found[:: max(1, len(found) // 30)]
 
 
-@pytest.mark.xfail(run=False, strict=True, reason="the process ends")
 @pytest.mark.parametrize("suffix", ["parquet", "arrow", "arrows"])
 def test_arrays__that_arrow_does_not_allow_are_refused(suffix, tmp_path, capsys):
     """PyArrow writes what is beside them in memory, or dies."""

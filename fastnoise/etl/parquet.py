@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from fastnoise.columns import arrow
 from fastnoise.etl.receipt_fields import KEY
+from fastnoise.etl.validity import refuse_invalid
 
 # A page ends after a batch: texts of any length need small ones, numbers are written 7% faster.
 NUMBERS_AT_ONCE = 1 << 16
@@ -23,9 +25,11 @@ class ParquetSource:
         from pyarrow import parquet
 
         # INT96 is what Spark writes, in microseconds; as nanoseconds, the year 9999 would not fit
-        self.file = parquet.ParquetFile(
-            path, coerce_int96_timestamp_unit="us", page_checksum_verification=True
-        )
+        options = {"coerce_int96_timestamp_unit": "us", "page_checksum_verification": True}
+        try:
+            self.file = parquet.ParquetFile(path, **options)
+        except Exception as problem:
+            raise ValueError(f"no Parquet file that can be read: {_clear(problem)}") from None
         self.schema, self.rows = self._schema(), self.file.metadata.num_rows
 
     def _schema(self) -> Any:
@@ -39,7 +43,24 @@ class ParquetSource:
 
     def batches(self) -> Iterator[Any]:
         for group in range(self.file.num_row_groups):
-            yield self.file.read_row_group(group)
+            yield self._group(group)
+
+    def _group(self, group: int) -> Any:
+        try:
+            table = self.file.read_row_group(group)
+        except Exception as problem:
+            raise self._located(group, problem) from None
+        refuse_invalid(table, _has_dictionary)  # all else is made of values, one by one
+        return table
+
+    def _located(self, group: int, whole: Exception) -> Exception:
+        """The problem with its column, which PyArrow does not tell."""
+        for name in self.schema.names:
+            try:
+                self.file.read_row_group(group, columns=[name])
+            except Exception as problem:
+                return ValueError(f"column {name!r}: {_clear(problem)}")
+        return whole
 
     def writer(self, sink: BinaryIO, schema: Any, perturbed: Sequence[str]) -> ParquetTarget:
         settings = self._settings(perturbed)
@@ -94,3 +115,14 @@ class ParquetTarget:
 
     def close(self) -> None:
         self.writer.close()
+
+
+def _has_dictionary(kind: Any) -> bool:
+    return "dictionary<" in str(kind)  # or in a type within
+
+
+def _clear(problem: Exception) -> str:
+    """What encrypted files end with is a riddle."""
+    if re.search("(?i)decrypt", str(problem)):
+        return "it is encrypted, and no keys can be given: decrypt a copy first"
+    return str(problem) or type(problem).__name__
