@@ -7,12 +7,15 @@ import json
 import sys
 import time
 from collections.abc import Sequence
+from io import TextIOWrapper
 
 from fastnoise.version import VERSION
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
+    if isinstance(sys.stdout, TextIOWrapper):  # names that a terminal cannot show
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         return int(options.run(options))
     except Exception as problem:  # damaged files raise anything, SystemError and RecursionError too
