@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from hashlib import sha256
 from math import ceil, exp, floor
 from typing import Any
 
@@ -15,6 +16,7 @@ from fastnoise_kernels import layout
 from fastnoise_kernels.polynomials import LN2
 
 from fastnoise.engine import CHUNK, compiles, count_bad
+from fastnoise.identity import encoded, noise_identity
 from fastnoise.reader import row_words
 from fastnoise.rows import Rows, check_stream, read_only, requested_rows, rows_and_key
 from fastnoise.stream import Stream
@@ -34,6 +36,12 @@ class Steps:
     grid: float
     steps: int
     radius: int
+
+    @property
+    def digest(self) -> bytes:
+        """Of all that decides a choice."""
+        sizes = self.epsilon.hex(), self.grid.hex(), self.steps, self.radius
+        return sha256(encoded(sizes)).digest()
 
     def level(self, cost: float) -> int:
         """A cost snapped to the grid with exact round-half-up has this level.
@@ -142,8 +150,7 @@ def _run(
     stream: Stream | None,
     rows: Rows | None,
 ) -> None:
-    purpose = f"{mechanism!r} on grid {mechanism.grid}"
-    rows, key = rows_and_key(stream, rows, result.size, purpose)
+    rows, key = rows_and_key(stream, rows, result.size, noise_identity(mechanism, steps))
     done, flat = 0, result.reshape(-1)
     for block in _blocks(data):
         part = flat[done : done + len(block)]

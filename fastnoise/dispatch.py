@@ -18,6 +18,7 @@ from fastnoise_kernels.layout import EXACT_FLOAT
 
 from fastnoise.columns import column_of, is_column, name_of
 from fastnoise.engine import CHUNK, Limits, count_bad, perturb_chunk
+from fastnoise.identity import noise_identity
 from fastnoise.rows import Rows, check_stream, requested_rows, rows_and_key
 from fastnoise.stream import Stream
 from fastnoise.validation import (
@@ -93,6 +94,7 @@ def _perturb_parts(
 ) -> None:
     """The parts of one column, whose rows follow each other, after all arguments are checked."""
     limits = _limits(clip, parts[0], release, missing == "keep")
+    identity = noise_identity(mechanism, release, clip)
     count = sum(_rows_in(part, mechanism) for part in parts)
     if grid is not None:
         mechanism._check_spread(grid, count)
@@ -103,7 +105,7 @@ def _perturb_parts(
         warnings.warn(message, TextbookNoiseWarning, stacklevel=4)
     if stream is not None:
         stream._warn_of_seed(stacklevel=5)
-    _run(mechanism, release, grid, parts, results, stream, chosen, limits)
+    _run(mechanism, release, identity, parts, results, stream, chosen, limits)
 
 
 def sample(mechanism: Mechanism, size: Any, dtype: Any, out: Any, stream: Stream | None) -> Any:
@@ -123,7 +125,8 @@ def sample(mechanism: Mechanism, size: Any, dtype: Any, out: Any, stream: Stream
         result = _checked_out(out, np.shape(out) if size is None else wanted_shape, kind)
         _check_rows(result.shape, mechanism, "out")
     limits = _limits(None, result, release, missing=False)
-    _run(mechanism, release, mechanism.grid, None, [result], stream, None, limits)
+    identity = noise_identity(mechanism, release)
+    _run(mechanism, release, identity, None, [result], stream, None, limits)
     if out is not None:
         return out
     return result.item() if size is None and result.ndim == 0 else result
@@ -132,18 +135,18 @@ def sample(mechanism: Mechanism, size: Any, dtype: Any, out: Any, stream: Stream
 def _run(
     mechanism: Mechanism,
     release: Release,
-    grid: Any,
+    identity: bytes,
     parts: Sequence[Array] | None,
     results: Sequence[Array],
     stream: Stream | None,
     rows: Rows | None,
     limits: Limits,
 ) -> None:
-    """Perturb `parts`, or zeros, into `results`: a fresh key, or the stream's for the mechanism."""
+    """Perturb `parts`, or zeros, into `results`: a fresh key, or the stream's for the identity."""
     count = sum(_rows_in(result, mechanism) for result in results)
     if count == 0:
         return
-    rows, key = rows_and_key(stream, rows, count, f"{mechanism!r} on grid {grid}")
+    rows, key = rows_and_key(stream, rows, count, identity)
     if parts is None:
         parts = results
         for result in results:

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from hashlib import sha256
 from math import ceil, frexp, inf, ldexp, nextafter
 from sys import float_info
 from typing import Any
@@ -20,6 +21,7 @@ import numpy.typing as npt
 
 from fastnoise.design.moments import integer_moment
 from fastnoise.finite_tables import truncated_laplace_law, uniform_law
+from fastnoise.identity import encoded
 from fastnoise.tables import Law, laplace_law, staircase_law
 from fastnoise.validation import power_of_two, refusal, whole
 
@@ -45,6 +47,13 @@ class Release:
     integers: bool = False  # the data is, too, and nothing is ever a float
     dim: int = 1  # values a row
     grids: npt.NDArray[np.float64] | None = None  # of vectors: a grid for each coordinate
+
+    @cached_property
+    def digest(self) -> bytes:
+        """Of all that decides what is drawn: the words of the law, the grid, textbook or not."""
+        grids = [self.grid] if self.grids is None else self.grids
+        words = self.law.astype("<u8").tobytes(), np.asarray(grids, "<f8").tobytes()
+        return sha256(encoded((*words, int(self.snapped)))).digest()
 
     @property
     def whole(self) -> float:
@@ -94,14 +103,17 @@ def laplace_release(
     return Release("staircase", laplace_law(epsilon, steps), grid)
 
 
+@lru_cache(maxsize=64)
 def integer_laplace_release(epsilon: float, sensitivity: int) -> Release:
     return Release("staircase", laplace_law(epsilon, sensitivity), 1.0, integers=True)
 
 
+@lru_cache(maxsize=64)
 def integer_uniform_release(core: int, height: Fraction) -> Release:
     return Release("staircase", uniform_law(core, height), 1.0, integers=True)
 
 
+@lru_cache(maxsize=64)
 def truncated_laplace_release(epsilon: float, delta: Fraction, sensitivity: int) -> Release:
     law = truncated_laplace_law(epsilon, delta, sensitivity)
     return Release("staircase", law, 1.0, integers=True)

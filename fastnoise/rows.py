@@ -45,13 +45,13 @@ def check_stream(stream: Any) -> None:
 
 
 def rows_and_key(
-    stream: Stream | None, rows: Rows | None, count: int, purpose: str
+    stream: Stream | None, rows: Rows | None, count: int, identity: bytes
 ) -> tuple[Rows, bytes]:
-    """For `count` draws: of a fresh key, or of the stream's for this purpose, its next rows."""
+    """For `count` draws: of a fresh key, or of the stream's for this identity, its next rows."""
     if stream is None:
         return Rows(0), os.urandom(KEY_BYTES)
     rows = rows if rows is not None else Rows(stream._reserve(count))
-    return rows, stream._noise_key(purpose)
+    return rows, stream._noise_key(identity)
 
 
 def requested_rows(rows: Any, count: int, stream: Stream | None) -> Rows | None:

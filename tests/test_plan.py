@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 import fastnoise as fn
+from fastnoise.etl.tables import Run
 
 INCOME = {"mechanism": "staircase", "epsilon": 0.5, "clip": [0, 200_000]}
 VISITS = {"mechanism": "discrete-staircase", "epsilon": 0.25, "sensitivity": 3}
@@ -44,17 +45,17 @@ def test_plan__does_to_columns_what_mechanisms_do(plan, stream):
     noisy, before = plan.perturb(table(), stream=stream.at(0)), table()
     assert noisy.schema.equals(before.schema)
     assert noisy["name"].equals(before["name"])
-    base = stream.child("release 2026-11")
+    streams = Run(plan, stream).streams
     income = fn.Staircase(0.5, 200_000).perturb(
-        before["income"].to_numpy(), clip=(0, 200_000), stream=base.child("column:income")
+        before["income"].to_numpy(), clip=(0, 200_000), stream=streams["column:income"]
     )
     assert noisy["income"].to_pylist() == income.tolist()
     visits = fn.DiscreteStaircase(0.25, 3).perturb(
-        before["visits"], nan="keep", stream=base.child("column:visits")
+        before["visits"], nan="keep", stream=streams["column:visits"]
     )
     assert noisy["visits"].to_pylist() == visits.to_pylist()
     points = np.stack([before["x"].to_numpy(), before["y"].to_numpy()], axis=1)
-    points = fn.L2Laplace(0.1, 2).perturb(points, stream=base.child('["vector:place", "x", "y"]'))
+    points = fn.L2Laplace(0.1, 2).perturb(points, stream=streams["vector:place"])
     assert noisy["x"].to_pylist() == points[:, 0].tolist()
     assert noisy["y"].to_pylist() == points[:, 1].astype(np.float32).tolist()
 
@@ -98,7 +99,7 @@ KEYS = {
     "large texts": lambda n: pa.array([f"id {i}" for i in range(n)], pa.large_string()),
     "dictionary": lambda n: pa.array([f"id {i}" for i in range(n)]).dictionary_encode(),
     "UUIDs": lambda n: pa.array([uuid.UUID(int=i).bytes for i in range(n)], pa.uuid()),
-    "bytes": lambda n: pa.array([bytes([i]) for i in range(n)]),
+    "negative": lambda n: pa.array(range(-n, 0)),
 }
 
 
@@ -133,7 +134,6 @@ def test_keys__that_repeat_are_refused(kind, stream):
     ("key", "message"),
     [
         (pa.array([None, *range(1, ROWS)]), "1 missing"),
-        (pa.array(range(-1, ROWS - 1)), "from 0 to"),
         (pa.array(np.arange(ROWS) / 2), "not double"),
     ],
 )

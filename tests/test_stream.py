@@ -1,8 +1,5 @@
 """Do streams give each call its own rows, and refuse what would repeat noise?"""
 
-import copy
-import multiprocessing
-import pickle
 import threading
 import warnings
 
@@ -103,60 +100,6 @@ def test_repr__never_shows_the_key(stream):
         assert "secret key" in shown or "of a seed" in shown
         assert KEY.hex() not in shown
         assert "'secret'" not in shown
-
-
-def test_pickle__a_fresh_stream_travels(stream):
-    for one in (stream, stream.at(77), stream.child("a"), fn.Stream(5)):
-        again = pickle.loads(pickle.dumps(one))
-        assert again.position == one.position
-        assert noise(again) == noise(one)
-
-
-def test_pickle__an_advanced_stream_refuses(stream):
-    noise(stream)
-    for leave in (pickle.dumps, copy.copy, copy.deepcopy):
-        with pytest.raises(TypeError, match=r"at\(row\).*child\(name\).*rows="):
-            leave(stream)
-    assert noise(pickle.loads(pickle.dumps(stream.at(8)))) == noise(stream.at(8))
-
-
-def _in_child(use, queue):
-    try:
-        queue.put(("noise", use()))
-    except RuntimeError as problem:
-        queue.put(("refused", str(problem)))
-
-
-def forked(use):
-    context = multiprocessing.get_context("fork")
-    queue = context.Queue()
-    child = context.Process(target=_in_child, args=(use, queue))
-    child.start()
-    answer = queue.get(timeout=60)
-    child.join()
-    return answer
-
-
-def test_fork__a_stream_of_the_parent_refuses_to_advance(stream):
-    fresh = fn.Stream.from_key(KEY)
-    noise(stream)
-    advanced_view = stream.at(0)
-    noise(advanced_view)
-    for inherited in (stream, fresh, advanced_view):
-        outcome, text = forked(lambda used=inherited: noise(used))
-        assert outcome == "refused"
-        assert all(word in text for word in ("at(row)", "child(name)", "rows="))
-
-
-def test_fork__views_children_and_rows_work(stream):
-    noise(stream)
-    view, child = stream.at(20), stream.child("worker")
-    assert forked(lambda: noise(view)) == ("noise", noise(stream.at(20)))
-    assert forked(lambda: noise(child)) == ("noise", noise(stream.child("worker")))
-    assert forked(lambda: noise(stream.at(3))) == ("noise", noise(stream.at(3)))
-    keyed = MECHANISM.perturb(np.zeros(3), stream=stream, rows=[1, 2, 3]).tolist()
-    use = lambda: MECHANISM.perturb(np.zeros(3), stream=stream, rows=[1, 2, 3]).tolist()  # noqa: E731
-    assert forked(use) == ("noise", keyed)
 
 
 def test_threads__share_a_stream_without_sharing_rows(stream):

@@ -1,83 +1,102 @@
-"""Rows addressed by a column: integers as they are, texts and UUIDs through a keyed hash."""
+"""Rows addressed by columns: whom each row is about, whatever the type of the ids."""
 
 from __future__ import annotations
 
-from hashlib import blake2b
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from fastnoise.columns import arrow
+from fastnoise.identity import MOST_INTEGER, Id, address, text_id
 from fastnoise.stream import ROWS
 
 Ids = npt.NDArray[np.int64]
+ALLOWED = "integers, texts, UUIDs or dates"
 
 
-def ids_of(column: Any, name: str, secret: bytes) -> Ids:
-    """The row of each value; `secret` keys the hash, so that rows tell nothing about texts."""
+def addresses(column: Callable[[str], Any], key_columns: Sequence[str], secret: bytes) -> Ids:
+    """The row of each person; `column` finds a column by its name."""
+    arrays = [_array(column(name), name) for name in key_columns]
+    if len(arrays) == 1 and (rows := _whole_numbers(arrays[0])) is not None:
+        return rows
+    people = zip(
+        *(_ids(array, name) for array, name in zip(arrays, key_columns, strict=True)), strict=True
+    )
+    return np.fromiter((address(person, secret) for person in people), np.int64, len(arrays[0]))
+
+
+def _array(column: Any, name: str) -> Any:
+    """As one Arrow array without missing values."""
     pyarrow = arrow()
-    values = _plain(column)
-    if values.null_count:
-        raise ValueError(f"key {name!r} has {values.null_count} missing values: drop those rows")
-    kind = values.type
-    if pyarrow.types.is_integer(kind):
-        found = values.to_numpy()
-        if found.size and (int(found.min()) < 0 or int(found.max()) >= ROWS):
-            raise ValueError(f"key {name!r} must hold integers from 0 to 2**63 - 1")
-        return np.asarray(found, np.int64)
-    if not _is_text(kind):
-        raise TypeError(f"key {name!r} must hold integers, texts or UUIDs, not {kind}")
-    return np.fromiter((_hashed(v.as_py(), secret) for v in values), np.int64, len(values))
-
-
-def _plain(column: Any) -> Any:
-    """As one Arrow array, without dictionaries and extension types."""
-    pyarrow = arrow()
-    values = pyarrow.chunked_array(column) if hasattr(column, "__arrow_c_stream__") else column
+    try:
+        values = pyarrow.chunked_array(column) if _is_chunked(column) else pyarrow.array(column)
+    except (pyarrow.ArrowException, TypeError, ValueError):  # whose words may show an id
+        cure = "convert them to texts, which name the same people"
+        raise TypeError(f"key {name!r} holds values of several types: {cure}") from None
     if isinstance(values, pyarrow.ChunkedArray):
-        values = values.combine_chunks()
-    if isinstance(values, pyarrow.ChunkedArray):  # of none
-        values = pyarrow.array([], values.type)
-    if isinstance(values, pyarrow.ExtensionArray):
-        values = values.storage
+        chunks = values.unify_dictionaries().chunks
+        values = pyarrow.concat_arrays(chunks or [pyarrow.nulls(0, values.type)])
+    missing = values.null_count
     if pyarrow.types.is_dictionary(values.type):
-        texts = values.dictionary.cast(pyarrow.large_string())
-        values = pyarrow.DictionaryArray.from_arrays(values.indices, texts).dictionary_decode()
+        missing += values.dictionary.null_count
+    if missing:
+        raise ValueError(f"key {name!r} has {missing} missing values: drop those rows")
     return values
 
 
-def _is_text(kind: Any) -> bool:
-    types = arrow().types
-    tests = (
-        types.is_string,
-        types.is_large_string,
-        types.is_string_view,
-        types.is_binary,
-        types.is_large_binary,
-        types.is_fixed_size_binary,
-        types.is_binary_view,
-    )
-    return any(test(kind) for test in tests)
+def _is_chunked(column: Any) -> bool:
+    return isinstance(column, arrow().ChunkedArray) or hasattr(column, "__arrow_c_stream__")
 
 
-def _hashed(value: str | bytes, secret: bytes) -> int:
-    data = value.encode() if isinstance(value, str) else value
-    return int.from_bytes(blake2b(data, digest_size=8, key=secret).digest(), "little") >> 1
+def _whole_numbers(values: Any) -> Ids | None:
+    """Integers that are rows as they stand; None if any is not."""
+    if not arrow().types.is_integer(values.type):
+        return None
+    found = values.to_numpy()
+    if found.size and (int(found.min()) < 0 or int(found.max()) >= ROWS):
+        return None
+    return np.asarray(found, np.int64)
+
+
+def _ids(values: Any, name: str) -> list[Id]:
+    """Whom the values name (`fastnoise.identity`)."""
+    types, kind = arrow().types, values.type
+    if types.is_dictionary(kind):
+        known = _ids(values.dictionary, name)
+        return [known[i] for i in values.indices.to_pylist()]
+    if kind == arrow().uuid():
+        return list(values.storage.to_pylist())
+    if types.is_integer(kind):
+        return list(values.to_pylist())
+    if types.is_date(kind):  # 2026-11-18, as in a text
+        return list(values.cast(arrow().date32()).cast(arrow().string()).to_pylist())
+    if types.is_decimal(kind) and kind.scale == 0:  # integers of databases
+        return [_integer(int(value), name) for value in values.to_pylist()]
+    if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
+        return [text_id(text) for text in values.to_pylist()]
+    raise TypeError(f"key {name!r} must hold {ALLOWED}, not {kind}")
+
+
+def _integer(value: int, name: str) -> int:
+    if not -(1 << 63) <= value <= MOST_INTEGER:
+        raise ValueError(f"key {name!r} must hold integers from -2**63 to 2**64 - 1")
+    return value
 
 
 class Seen:
-    """The ids of all batches so far, in sorted runs that double in size."""
+    """The addresses of all batches so far, in sorted runs that double in size."""
 
     def __init__(self, name: str) -> None:
         self.name, self.runs = name, list[Ids]()
 
-    def add(self, ids: Ids) -> None:
+    def add(self, rows: Ids) -> None:
         """Refuse one that was there before: two rows would get the same noise."""
-        run = np.sort(ids)
+        run = np.sort(rows)
         if np.any(run[1:] == run[:-1]) or any(_share(old, run) for old in self.runs):
             cure = "each row needs an id of its own (texts: or two of them have one hash)"
-            raise ValueError(f"key {self.name!r} repeats an id: {cure}")
+            raise ValueError(f"key {self.name} repeats an id: {cure}")
         while self.runs and len(self.runs[-1]) <= len(run):
             run = np.sort(np.concatenate([self.runs.pop(), run]), kind="stable")
         self.runs.append(run)

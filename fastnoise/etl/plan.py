@@ -45,7 +45,7 @@ class Plan:
             f"{source}: rows_per_person", found.get("rows_per_person", 1), 1, 1 << 53
         )
         self.release = _text(f"{source}: release", found.get("release"))
-        self.key = _text(f"{source}: key", found.get("key"))
+        self.key_columns = _key_columns(f"{source}: key", found.get("key"))
         self.entries = tuple(_entries(source, found))
         _refuse_twice(source, self)
 
@@ -97,7 +97,8 @@ class Plan:
         rows = f"{self.rows_per_person} row{'s' * (self.rows_per_person > 1)}"
         head = f"release {self.release}: " if self.release else ""
         total = f"epsilon {self.epsilon:g}, delta {self.delta:g} for one person ({rows})"
-        keyed = [f"  noise addressed by {self.key}"] if self.key else []
+        names = " and ".join(self.key_columns)
+        keyed = [f"  noise addressed by {names}"] if names else []
         return "\n".join([f"{head}{total}", *keyed, *lines])
 
     def __repr__(self) -> str:
@@ -118,7 +119,7 @@ def _refuse_twice(source: str, plan: Plan) -> None:
     for i, column in enumerate(plan.columns):
         if column in plan.columns[:i]:
             raise ValueError(f"{source} perturbs {column!r} twice")
-        if column == plan.key:
+        if column in plan.key_columns:
             raise ValueError(f"{source}: key {column!r} is a column that is perturbed")
 
 
@@ -126,6 +127,17 @@ def _text(place: str, value: Any) -> str | None:
     if value is not None and (not isinstance(value, str) or not value):
         raise TypeError(refusal(place, value, "a text"))
     return value
+
+
+def _key_columns(place: str, value: Any) -> tuple[str, ...]:
+    """The columns whose values address the noise; none for the rows' positions."""
+    names = () if value is None else (value,) if isinstance(value, str) else value
+    allowed = "the name of a column, or a list of different ones"
+    if not isinstance(names, tuple | list) or not all(isinstance(n, str) and n for n in names):
+        raise TypeError(refusal(place, value, allowed))
+    if len(set(names)) < len(names) or (value is not None and not names):
+        raise ValueError(refusal(place, value, allowed))
+    return tuple(names)
 
 
 def _label(entry: Entry) -> str:

@@ -125,7 +125,7 @@ def _release(plan: Plan) -> dict[str, Any]:
         "date": datetime.now(UTC).isoformat(timespec="microseconds"),
         "release": plan.release,
         "rows_per_person": plan.rows_per_person,
-        "unique": "check" if plan.key else None,  # the ids of all batches are compared
+        "unique": "check" if plan.key_columns else None,  # the ids of all batches are compared
         "epsilon": plan.epsilon,
         "delta": plan.delta,
         "columns": [_entry(entry) for entry in plan.entries],
@@ -139,7 +139,7 @@ def _entry(entry: Entry) -> dict[str, Any]:
         "columns": list(entry.columns),
         "mechanism": entry.kind,
         "parameters": {name: _plain(value) for name, value in entry.parameters.items()},
-        "law": {**law, "digest": identity.law_digest(mechanism._release(mechanism.grid))},
+        "law": {**law, "digest": mechanism._release(mechanism.grid).digest.hex()},
         "clip": entry.clip and list(entry.clip),
         "epsilon": mechanism.privacy.epsilon,
         "delta": mechanism.privacy.delta,

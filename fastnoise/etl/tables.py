@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -12,9 +11,10 @@ from fastnoise_kernels.layout import EXACT_FLOAT
 
 from fastnoise.columns import Column, arrow, column_of
 from fastnoise.etl.fields import Entry
-from fastnoise.etl.ids import Seen, ids_of
+from fastnoise.etl.ids import Seen, addresses
 from fastnoise.etl.metadata import after_noise
 from fastnoise.etl.plan import Plan
+from fastnoise.identity import entry_identity, ids_identity
 from fastnoise.rows import check_stream
 from fastnoise.stream import KEY_BYTES, Stream
 
@@ -26,19 +26,27 @@ class Run:
         check_stream(stream)
         self.plan = plan
         self.rows = Stream.from_key(os.urandom(KEY_BYTES)) if stream is None else stream
-        base = self.rows.child(f"release {plan.release}")
-        self.streams = {entry.name: base.child(_stream_name(entry)) for entry in plan.entries}
-        self.secret, self.seen = base.child("ids")._key, Seen(plan.key or "")
+        release, key_columns = plan.release, plan.key_columns
+        self.streams = {
+            entry.name: self.rows._derived(
+                entry_identity(release, key_columns, entry.name, entry.columns)
+            )
+            for entry in plan.entries
+        }
+        self.secret = self.rows._noise_key(ids_identity(release, key_columns))
+        self.seen = Seen(" and ".join(map(repr, key_columns)))
+        if not key_columns:
+            self.rows._refuse_travelled()  # views, too: they serve one call, and batches are many
 
     def perturb(self, column: Callable[[str], Any], count: int) -> dict[str, Any]:
         """The plan's columns of a batch of so many rows, perturbed; `column` finds one by name."""
         rows: Any
-        if self.plan.key is None:
+        if self.plan.key_columns:
+            rows = addresses(column, self.plan.key_columns, self.secret)
+            self.seen.add(rows)
+        else:
             first = self.rows._reserve(count)
             rows = range(first, first + count)
-        else:
-            rows = ids_of(column(self.plan.key), self.plan.key, self.secret)
-            self.seen.add(rows)
         made: dict[str, Any] = {}
         for entry in self.plan.entries:
             found = [column(name) for name in entry.columns]
@@ -49,11 +57,6 @@ class Run:
                 raise type(problem)(f"column {where}: {problem}") from None
             made.update(zip(entry.columns, results, strict=True))
         return made
-
-
-def _stream_name(entry: Entry) -> str:
-    """Vectors of one name over other columns have other noise."""
-    return entry.name if len(entry.columns) == 1 else json.dumps([entry.name, *entry.columns])
 
 
 def _perturbed(entry: Entry, columns: Sequence[Any], stream: Stream, rows: Any) -> list[Any]:
@@ -111,7 +114,7 @@ def perturb_table(plan: Plan, table: Any, stream: Stream | None) -> Any:
 
 
 def check_columns(plan: Plan, names: Sequence[str]) -> None:
-    wanted = [*plan.columns, *([plan.key] if plan.key else [])]
+    wanted = [*plan.columns, *plan.key_columns]
     for name in wanted:
         if list(names).count(name) != 1:
             what = "has no column" if name not in names else "has more than one column"

@@ -13,6 +13,7 @@ from fastnoise_kernels.layout import DEEP
 
 from fastnoise.choice import ChoiceReader
 from fastnoise.engine import integer_noise, plain_reader, vector_noise
+from fastnoise.identity import noise_identity
 from fastnoise.rows import Rows
 from fastnoise.stream import Stream
 from fastnoise.verify.outcome import Row, Tally, by_family
@@ -67,7 +68,7 @@ class PlainNoise:
     def __init__(self, mechanism: Any, key: bytes) -> None:
         self.release = mechanism._release(mechanism.grid)
         self.reader = plain_reader(self.release)
-        self.key = Stream.from_key(key)._noise_key(purpose(mechanism))
+        self.key = Stream.from_key(key)._noise_key(noise_identity(mechanism, self.release))
 
     def row(self, row: int) -> list[int]:
         noise = self.reader.noise(self.key, row)
@@ -89,16 +90,11 @@ def in_steps(mechanism: Any, noise: Array) -> Array:
     return values if values.dtype == np.int64 else values / np.array(grids(mechanism))
 
 
-def purpose(mechanism: Any) -> str:
-    """What keys are derived for: no two mechanisms share noise."""
-    return f"{mechanism!r} on grid {mechanism.grid}"
-
-
 def check_choices(mechanism: Any, tally: Tally) -> None:
     key, spread = os.urandom(32), np.random.default_rng(0)
     costs = spread.uniform(0, 6, (ROWS, CANDIDATES)) * mechanism.sensitivity
     stream, reader = Stream.from_key(key), ChoiceReader(mechanism._steps)
-    noise_key = stream._noise_key(purpose(mechanism))
+    noise_key = stream._noise_key(noise_identity(mechanism, mechanism._steps))
     for start in STARTS:
         rows = range(start, start + ROWS)
         pairs = zip(rows, costs.tolist(), strict=True)
