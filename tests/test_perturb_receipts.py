@@ -225,6 +225,44 @@ def test_receipts__that_are_good_are_kept(job, capsys):
     assert receipt(job.target, capsys)["releases"][0] == GOOD["releases"][0]
 
 
+def test_receipts__of_every_mechanism_can_be_read(job, capsys):
+    usual = {"epsilon": 1, "sensitivity": 2}
+    kinds = {
+        "staircase": usual,
+        "laplace": usual,
+        "discrete-staircase": usual,
+        "geometric": {"epsilon": 1},
+        "discrete-laplace": usual,
+        "discrete-uniform": {"delta": 0.125, "sensitivity": 2},
+        "truncated-discrete-laplace": {**usual, "delta": 0.001},
+        "l2-laplace": usual,
+        "multi-user-laplace": usual,
+        "l1-staircase": {**usual, "cost": ["interval", 0.95]},
+        "box-staircase": {"epsilon": 1, "widths": [1, 2]},
+    }
+    plan = []
+    for i, (kind, parameters) in enumerate(kinds.items()):
+        vector = i > 6
+        plan += [f"[{'vectors' if vector else 'columns'}.c{i}]", f'mechanism = "{kind}"']
+        plan += [f'columns = ["a{i}", "b{i}"]'] if vector else []
+        plan += [f"{name} = {json.dumps(value)}" for name, value in parameters.items()]
+    job.plan.write_text("\n".join(plan))
+    names = [f"c{i}" for i in range(7)] + [f"{c}{i}" for i in range(7, len(kinds)) for c in "ab"]
+    table = pa.table({name: pa.array([1, 2], pa.int64()) for name in names})
+    pq.write_table(table, job.source)
+    assert job(job.source, job.target, "--quiet") == (0, "", "")
+    (release,) = receipt(job.target, capsys)["releases"]
+    assert [entry["mechanism"] for entry in release["columns"]] == list(kinds)
+    assert main(["receipt", str(job.target)]) == 0
+
+
+def test_receipts__are_shown_without_what_a_terminal_obeys(job, capsys):
+    write(flat(3), job.source, fastnoise=edited(*RELEASE, "release", "\x1b[2J\nfake"))
+    assert main(["receipt", str(job.source)]) == 0
+    said = capsys.readouterr().out
+    assert ("\x1b" in said, said.count("\n")) == (False, 3)
+
+
 def test_receipts__beside_a_csv_file_are_regular_files(job):
     source = job.folder / "in.csv"
     flat(3).select(NOISY).to_pandas().to_csv(source, index=False)

@@ -39,7 +39,7 @@ def perturb(options: argparse.Namespace) -> int:
             run(job, stream, rate.show)
         seconds = time.perf_counter() - started
     if job.dropped:
-        names = ", ".join(job.dropped)
+        names = ", ".join(map(repr, job.dropped))
         warning = f"warning: metadata that may tell of values without noise is dropped: {names}"
         print(f"fastnoise perturb: {warning}", file=sys.stderr)
     if options.json:

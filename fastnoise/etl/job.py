@@ -17,7 +17,7 @@ from fastnoise.etl.metadata import after_noise
 from fastnoise.etl.parquet import ParquetSource
 from fastnoise.etl.place import claimed, sync
 from fastnoise.etl.plan import Plan
-from fastnoise.etl.receipt import Found, found_after, found_in, text, totals, with_receipt
+from fastnoise.etl.receipt import Found, as_json, found_after, found_in, totals, with_receipt
 from fastnoise.etl.receipt_fields import Receipt, parsed
 from fastnoise.etl.tables import Run, perturbed_schema, with_columns
 from fastnoise.stream import Stream
@@ -74,10 +74,10 @@ def prepare(
                 counts.append(opened.rows)
                 old = _found(path, opened.schema)
             _refuse_other(found, old)
-            after = found_after(plan, old, again, keyed)
+            if found is None:
+                found, after = old, found_after(plan, old, again, keyed)
         except Exception as problem:
             raise located(path, problem) from None
-        found = old
     rows = None if None in counts else sum(count or 0 for count in counts)
     return Job(source, target, plan, files, after, list(dropped), rows)
 
@@ -230,7 +230,7 @@ def _put_receipt(job: Job) -> None:
     beside = job.target.with_name(job.target.name + RECEIPT)
     with claimed(beside, job.source) as place:
         with place.file(PurePath()) as sink:
-            sink.write(f"{text(job.found.receipt)}\n".encode())
+            sink.write(f"{as_json(job.found.receipt, indent=1)}\n".encode())
         place.finish()
 
 

@@ -104,18 +104,19 @@ def found_after(plan: Plan, old: Found, again: bool, keyed: bool) -> Found:
             before = old.marks[name]["releases"] if name in old.marks else []
             own = [*before, {**release, "columns": [entry]}]
             made.marks[name] = {"format": FORMAT, "releases": own}
+    parsed(as_json(made.receipt))  # what is written can be read
     return made
 
 
 def with_receipt(schema: Any, found: Found) -> Any:
     """An Arrow schema whose metadata, and that of its columns, says so."""
-    marks = {name: text(mark) for name, mark in found.marks.items()}
+    marks = {name: as_json(mark) for name, mark in found.marks.items()}
     metadata = with_marks(schema.metadata or {}, marks)
     fields = [
         f.with_metadata({**(f.metadata or {}), KEY: marks[f.name]}) if f.name in marks else f
         for f in schema
     ]
-    return arrow().schema(fields, {**metadata, KEY: text(found.receipt)})
+    return arrow().schema(fields, {**metadata, KEY: as_json(found.receipt)})
 
 
 def _release(plan: Plan) -> dict[str, Any]:
@@ -167,9 +168,9 @@ def totals(receipt: Receipt) -> tuple[float, float]:
         return float("inf"), 1.0
 
 
-def text(receipt: Receipt) -> str:
+def as_json(receipt: Receipt, indent: int | None = None) -> str:
     """For programs."""
-    return json.dumps(receipt, allow_nan=False)
+    return json.dumps(receipt, allow_nan=False, indent=indent)
 
 
 def page(receipt: Receipt) -> str:
@@ -183,7 +184,12 @@ def page(receipt: Receipt) -> str:
         rows = f"{release['rows_per_person']} row(s) per person"
         lines.append(f"{name}{release['date']}, fastnoise {release['version']}, {rows}")
         lines += [f"  {_line(entry)}" for entry in release["columns"]]
-    return "\n".join(lines)
+    return "\n".join(map(_printable, lines))
+
+
+def _printable(line: str) -> str:
+    """Texts of a file may be meant for a terminal."""
+    return "".join(c if c.isprintable() else "?" for c in line)
 
 
 def _line(entry: Mapping[str, Any]) -> str:

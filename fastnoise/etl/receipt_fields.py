@@ -17,7 +17,7 @@ from fastnoise import identity
 FORMAT = 2
 KEY = b"fastnoise"  # of the metadata of a schema, and of a field
 LAW = ("gamma", "r", "scale", "core", "grid", "released_sensitivity")  # where they mean something
-UNIQUE = (None, "check", "partition", "batch", "trusted")
+UNIQUE = ("check", "partition", "batch", "trusted")
 DEEPEST = 4  # lists in a parameter
 
 Receipt = dict[str, Any]
@@ -130,7 +130,7 @@ RELEASE: Mapping[str, Callable[[Any], bool]] = {
     "date": _is_date,
     "release": lambda value: value is None or _is_text(value),
     "rows_per_person": _is_count,
-    "unique": lambda value: value is None or (isinstance(value, str) and value in UNIQUE),
+    "unique": lambda value: value is None or value in UNIQUE,
     "epsilon": _is_epsilon,
     "delta": _is_delta,
     "columns": lambda value: isinstance(value, list) and bool(value),
