@@ -7,6 +7,7 @@ import json
 import sys
 import time
 from collections.abc import Sequence
+from io import TextIOWrapper
 
 from fastnoise.float_mode import refuse_odd_floats
 from fastnoise.version import VERSION
@@ -14,6 +15,8 @@ from fastnoise.version import VERSION
 
 def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
+    if isinstance(sys.stdout, TextIOWrapper):  # names that a terminal cannot show
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         refuse_odd_floats()
         return int(options.run(options))

@@ -13,7 +13,7 @@ WIDTH = 30
 
 def progress(items: Sequence[tuple[str, Item]]) -> Iterator[Item]:
     """Yield the items, showing how many are done and the name of the one at work."""
-    shown = sys.stderr.isatty()
+    shown = _is_terminal()
     for done, (name, item) in enumerate(items):
         if shown:
             filled = WIDTH * done // len(items)
@@ -24,11 +24,15 @@ def progress(items: Sequence[tuple[str, Item]]) -> Iterator[Item]:
         print("\r\033[K", end="", file=sys.stderr, flush=True)
 
 
+def _is_terminal() -> bool:
+    return sys.stderr is not None and sys.stderr.isatty()  # a daemon has none
+
+
 class Rate:
     """Rows done, how fast, and how long it still takes; redrawn a few times a second."""
 
     def __init__(self, quiet: bool = False) -> None:
-        self.shown = sys.stderr.isatty() and not quiet
+        self.shown = _is_terminal() and not quiet
         self.started, self.drawn = time.perf_counter(), 0.0
 
     def __enter__(self) -> Rate:

@@ -54,7 +54,7 @@ def test_receipt__says_what_was_done_and_never_the_key(job, capsys):
     assert income["mechanism"] == "staircase"
     assert income["clip"] == [0, 200_000]
     assert income["parameters"] == {"epsilon": 0.5, "sensitivity": 200_000}
-    assert income["grid"] > 0
+    assert income["law"]["grid"] > 0
     assert job.key.read_bytes().hex() not in text
     assert main(["receipt", str(job.target)]) == 0
     assert "epsilon 0.85, delta 0 for one person, in all" in capsys.readouterr().out
@@ -89,7 +89,7 @@ def test_receipt__the_same_release_of_a_key_is_never_added_twice(job):
 
 
 def test_receipt__that_is_damaged(job):
-    table = people(3).replace_schema_metadata({"fastnoise": '{"releases": [{}]}'})
+    table = people(3).replace_schema_metadata({"fastnoise": '{"format": 2}'})
     pq.write_table(table, job.source)
     status, _, problem = job(job.source, job.target)
     assert (status, "receipt is damaged" in problem) == (1, True)

@@ -1,16 +1,29 @@
 """Are files that other people made perturbed, or refused with one line?"""
 
+import re
 import subprocess
 import sys
+from base64 import b64decode, b64encode
+from datetime import date
+from decimal import Decimal
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyarrow.parquet import encryption
+from test_perturb_files import Job
 
 FOREIGN = Path(__file__).parent / "data" / "foreign"
 READABLE = ["hadoop_lz4_compressed.parquet", "non_hadoop_lz4_compressed.parquet"]
 NAMES = sorted(path.name for path in FOREIGN.iterdir() if path.suffix != ".md")
+CODECS = ["none", "snappy", "gzip", "brotli", "lz4", "zstd"]
 PLAN = '[columns.COLUMN]\nmechanism = "laplace"\nepsilon = 1\nsensitivity = 1\n'
+
+
+@pytest.fixture
+def job(tmp_path, capsys):
+    return Job(tmp_path, capsys)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -33,3 +46,126 @@ def test_foreign__is_perturbed_or_refused_with_one_line(name, tmp_path):
         assert (done.returncode, done.stderr.count("\n")) == (1, 1)
         assert str(source) in done.stderr
         assert sorted(p.name for p in tmp_path.iterdir()) == [source.name, "plan.toml"]
+        assert ("is encrypted" in done.stderr) == ("encrypt" in name)
+
+
+# --- made here ------------------------------------------------------------------------------------
+
+TABLE = pa.table({"n": [1.0, 2.0, 3.0], "m": [1, 2, 3], "s": ["a", "b", "c"]})
+
+
+class Keys(encryption.KmsClient):
+    """Keys that are wrapped in nothing."""
+
+    def wrap_key(self, key, name):
+        return b64encode(key)
+
+    def unwrap_key(self, wrapped, name):
+        return b64decode(wrapped)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"column_keys": {"k": ["n"]}, "plaintext_footer": True},
+        {"column_keys": {"k": ["m"]}, "plaintext_footer": True},
+        {"column_keys": {"k": ["m"]}},
+        {"uniform_encryption": True},
+        {"uniform_encryption": True, "plaintext_footer": True},
+    ],
+)
+def test_encrypted__files_and_columns_are_refused_with_one_line(options, job, tmp_path):
+    source, target = tmp_path / "in.parquet", tmp_path / "out.parquet"
+    factory, footer = encryption.CryptoFactory(lambda _: Keys()), {"footer_key": "f"}
+    properties = factory.file_encryption_properties(
+        encryption.KmsConnectionConfig(), encryption.EncryptionConfiguration(**footer, **options)
+    )
+    with pq.ParquetWriter(source, TABLE.schema, encryption_properties=properties) as writer:
+        writer.write_table(TABLE)
+    job.plan.write_text(PLAN.replace("COLUMN", "n"))
+    status, _, problem = job(source, target)
+    assert (status, problem.count("\n"), str(source) in problem) == (1, 1, True)
+    assert "is encrypted" in problem
+    if "column_keys" in options and "plaintext_footer" in options:
+        assert f"column {options['column_keys']['k'][0]!r}" in problem
+    assert not target.exists()
+
+
+def more(**columns) -> pa.Table:
+    return pa.table({"n": TABLE["n"], **columns})
+
+
+def renamed(*names) -> pa.Table:
+    return TABLE.rename_columns(names)
+
+
+DAYS = [date(2026, 1, 1)] * 3
+UUIDS = pa.ExtensionArray.from_storage(
+    pa.uuid(), pa.array([b"0123456789abcdef"] * 3, pa.binary(16))
+)
+MADE = {
+    **{codec: (TABLE, {"compression": codec}) for codec in CODECS},
+    "nested": (more(q=pa.array([[{"a": [1]}], None, []])), {}),
+    "map": (more(q=pa.array([[("a", 1)]] * 3, pa.map_(pa.string(), pa.int64()))), {}),
+    "nulls": (more(z=pa.nulls(3)).set_column(0, "n", pa.nulls(3, pa.float64())), {}),
+    "no rows": (TABLE.slice(0, 0), {}),
+    "a name twice": (renamed("n", "d", "d"), {}),
+    "no name": (renamed("n", "", "x.y"), {}),
+    "INT96": (
+        more(t=pa.array(DAYS).cast("timestamp[us]")),
+        {"use_deprecated_int96_timestamps": True},
+    ),
+    "decimals": (more(q=pa.array([Decimal("1.25")] * 3)), {}),
+    "dictionary": (more(q=TABLE["s"].dictionary_encode()), {}),
+    "numbers in a dictionary": (pa.table({"n": TABLE["n"].dictionary_encode()}), {}),
+    "times": (more(a=pa.array([1, 2, 3], pa.duration("s")), b=pa.array(DAYS, pa.date64())), {}),
+    "views": (more(a=TABLE["s"].cast(pa.string_view()), b=TABLE["s"].cast(pa.large_string())), {}),
+    "uuid": (more(u=UUIDS), {}),
+    "halves": (more(h=pa.array([1, 2, 3], pa.float16())), {}),
+    "wide": (more(**{f"c{i}": TABLE["m"] for i in range(1000)}), {}),
+    "deltas": (
+        TABLE,
+        {
+            "use_dictionary": False,
+            "column_encoding": {
+                "n": "BYTE_STREAM_SPLIT",
+                "m": "DELTA_BINARY_PACKED",
+                "s": "DELTA_BYTE_ARRAY",
+            },
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("stored", [True, False])
+@pytest.mark.parametrize("name", MADE)
+def test_made__files_are_read_as_pyarrow_reads_them(name, stored, job, tmp_path):
+    source, target = tmp_path / "in.parquet", tmp_path / "out.parquet"
+    table, options = MADE[name]
+    pq.write_table(table, source, store_schema=stored, **options)
+    job.plan.write_text(PLAN.replace("COLUMN", "n"))
+    assert job(source, target, "--quiet") == (0, "", "")
+    old, new = (pq.ParquetFile(path).read() for path in (source, target))
+    assert new.schema.equals(old.schema)
+    for one, other in zip(old.columns[1:], new.columns[1:], strict=True):
+        assert other.equals(one)
+    assert new["n"].null_count == old["n"].null_count
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        (pa.table({}), "no column 'n'"),
+        (renamed("n", "n", "d"), "more than one column 'n'"),
+        (pa.table({"n": pa.nulls(3)}), "column 'n': .*null"),
+        (pa.table({"n": [True, False]}), "column 'n': .*bool"),
+        (pa.table({"n": [Decimal("1.5")]}), "column 'n': .*decimal"),
+    ],
+)
+def test_made__files_of_other_columns_are_refused_with_one_line(table, message, job, tmp_path):
+    source = tmp_path / "in.parquet"
+    pq.write_table(table, source)
+    job.plan.write_text(PLAN.replace("COLUMN", "n"))
+    status, _, problem = job(source, tmp_path / "out.parquet")
+    assert (status, problem.count("\n"), str(source) in problem) == (1, 1, True)
+    assert re.search(message, problem)

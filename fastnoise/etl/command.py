@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import signal
 import sys
 import threading
@@ -17,6 +18,8 @@ from fastnoise.etl.receipt import page
 from fastnoise.progress import Rate
 from fastnoise.stream import KEY_BYTES, Stream
 
+LONGEST_KEY = 1 << 10  # bytes, spaces and line ends included
+
 
 def perturb(options: argparse.Namespace) -> int:
     plan = Plan.load(options.plan)
@@ -26,9 +29,8 @@ def perturb(options: argparse.Namespace) -> int:
             raise ValueError(f"{options.plan}: release is needed with a key file: noise repeats")
         stream = Stream.from_key(_key(Path(options.key_file)))
     _set_threads(options.threads)
-    job = prepare(
-        Path(options.input), Path(options.output), plan, options.again, stream is not None
-    )
+    source, target = _path("IN", options.input), _path("OUT", options.output)
+    job = prepare(source, target, plan, options.again, stream is not None)
     if not options.dry_run:
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGTERM, _stop)
@@ -36,15 +38,35 @@ def perturb(options: argparse.Namespace) -> int:
         with Rate(quiet=options.quiet or options.json) as rate:
             run(job, stream, rate.show)
         seconds = time.perf_counter() - started
+    if job.dropped:
+        names = ", ".join(map(repr, job.dropped))
+        warning = f"warning: metadata that may tell of values without noise is dropped: {names}"
+        print(f"fastnoise perturb: {warning}", file=sys.stderr)
     if options.json:
-        print(json.dumps(_summary(job, None if options.dry_run else seconds)))
+        _say(json.dumps(_summary(job, None if options.dry_run else seconds)))
     elif not options.quiet:
-        print(_dry_page(job) if options.dry_run else _page(job, seconds))
+        _say(_dry_page(job) if options.dry_run else _page(job, seconds))
     return 0
 
 
+def _say(text: str) -> None:
+    """The output is there by now: a job that repeats what failed must not repeat this."""
+    try:
+        print(text, flush=True)
+    except OSError as problem:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the rest of it
+        told = f"warning: all is done, but the summary cannot be written: {problem}"
+        print(f"fastnoise perturb: {told}", file=sys.stderr)
+
+
+def _path(what: str, name: str) -> Path:
+    if not name:
+        raise ValueError(f"{what} is an empty name")
+    return Path(name)
+
+
 def receipt(options: argparse.Namespace) -> int:
-    path = Path(options.input)
+    path = _path("FILE", options.input)
     if not path.exists():
         raise FileNotFoundError(f"{path} does not exist")
     found = receipt_of(path)
@@ -59,7 +81,8 @@ def _stop(number: int, frame: Any) -> None:
 
 def _key(path: Path) -> bytes:
     """32 bytes, or 64 hexadecimal digits; what is wrong is told without showing it."""
-    found = path.read_bytes()
+    with path.open("rb") as file:
+        found = file.read(LONGEST_KEY)
     if path.is_file() and path.stat().st_mode & 0o077:
         warning = f"warning: others can read {path}, which is to be secret: chmod 600"
         print(f"fastnoise perturb: {warning}", file=sys.stderr)
@@ -98,6 +121,7 @@ def _summary(job: Job, seconds: float | None) -> dict[str, Any]:
         "delta": job.plan.delta,
         "total_epsilon": epsilon,
         "total_delta": delta,
+        "dropped": job.dropped,
     }
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from fastnoise.columns import arrow
+from fastnoise.etl.validity import refuse_invalid
 
 MAGIC = b"ARROW1\0\0"
 CONTINUES = b"\xff\xff\xff\xff"  # before the size of a message
@@ -24,6 +25,12 @@ class IpcSource:
             _refuse_cut(path)
 
     def batches(self) -> Iterator[Any]:
+        for batch in self._unchecked():
+            batch.validate()  # columns of one length
+            refuse_invalid(batch)
+            yield batch
+
+    def _unchecked(self) -> Iterator[Any]:
         if not self.is_file:
             yield from self.reader
             return

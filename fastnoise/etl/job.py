@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -14,10 +13,12 @@ from typing import Any, BinaryIO
 from fastnoise.columns import arrow
 from fastnoise.etl.csv import CsvSource
 from fastnoise.etl.ipc import IpcSource
+from fastnoise.etl.metadata import after_noise
 from fastnoise.etl.parquet import ParquetSource
 from fastnoise.etl.place import claimed, sync
 from fastnoise.etl.plan import Plan
-from fastnoise.etl.receipt import KEY, Receipt, checked, receipt_for, receipt_in, totals
+from fastnoise.etl.receipt import Found, as_json, found_after, found_in, totals, with_receipt
+from fastnoise.etl.receipt_fields import Receipt, parsed
 from fastnoise.etl.tables import Run, perturbed_schema, with_columns
 from fastnoise.stream import Stream
 
@@ -43,14 +44,15 @@ class Job:
     target: Path
     plan: Plan
     files: list[tuple[Path, Path]]  # from, and to beneath the target
-    receipt: Receipt
+    found: Found  # what the receipts of the output will say
+    dropped: list[str]  # metadata that may tell of values without noise
     rows: int | None = None
     done: int = field(default=0, init=False)
 
     @property
     def totals(self) -> tuple[float, float]:
         """Epsilon and delta of one person, earlier releases included."""
-        return totals(self.receipt)
+        return totals(self.found.receipt)
 
 
 def prepare(
@@ -61,21 +63,23 @@ def prepare(
     files = [(path, path.relative_to(source)) for path in _files(source)]
     _refuse_target(source, target)
     counts: list[int | None] = []
-    receipt: Receipt | None = None
+    found: Found | None = None
+    dropped: dict[str, None] = {}  # in order, each once
     for path, _ in files:
         try:
             with _opened(path, plan) as opened:
-                perturbed_schema(plan, opened.schema)
+                made = perturbed_schema(plan, opened.schema)
+                types = {name: made.field(name).type for name in plan.columns}
+                dropped |= dict.fromkeys(after_noise(opened.schema, types)[1])
                 counts.append(opened.rows)
-            old = receipt_of(path)
+                old = _found(path, opened.schema)
+            _refuse_other(found, old)
+            if found is None:
+                found, after = old, found_after(plan, old, again, keyed)
         except Exception as problem:
             raise located(path, problem) from None
-        if receipt is not None and old != receipt:
-            raise ValueError(f"{path}: its receipt is not that of the files before")
-        receipt = old
     rows = None if None in counts else sum(count or 0 for count in counts)
-    made = receipt_for(plan, receipt or {"releases": []}, again, keyed)
-    return Job(source, target, plan, files, made, rows)
+    return Job(source, target, plan, files, after, list(dropped), rows)
 
 
 def located(path: Path, problem: Exception) -> Exception:
@@ -164,16 +168,42 @@ def _format(path: Path) -> tuple[str, ...]:
 
 
 def receipt_of(path: Path) -> Receipt:
-    if path.is_dir():
-        return receipt_of(_files(path)[0])
+    """What a file says of noise in it; all files of a folder must say the same."""
+    found: Found | None = None
+    for one in _files(path):
+        try:
+            now = _found(one, _schema_of(one))
+            _refuse_other(found, now)
+        except Exception as problem:
+            raise located(one, problem) from None
+        found = now
+    return (found or Found()).receipt
+
+
+def _refuse_other(before: Found | None, now: Found) -> None:
+    if before not in (None, now):
+        raise ValueError("its receipt is not that of the files before")
+
+
+def _schema_of(path: Path) -> Any:
     if _format(path) is CSV:
-        beside = path.with_name(path.name + RECEIPT)
-        return checked(json.loads(beside.read_text())) if beside.exists() else {"releases": []}
+        return None
     opened = ParquetSource(path) if _format(path) is PARQUET else IpcSource(path)
     try:
-        return receipt_in(opened.schema.metadata)
+        return opened.schema
     finally:
         opened.close()
+
+
+def _found(path: Path, schema: Any) -> Found:
+    if _format(path) is not CSV:
+        return found_in(schema)
+    beside = path.with_name(path.name + RECEIPT)
+    if not os.path.lexists(beside):
+        return Found()
+    if not beside.is_file():
+        raise ValueError(f"its receipt {beside.name} is not a regular file")
+    return Found(parsed(beside.read_bytes(), f"its receipt {beside.name}")["releases"])
 
 
 def run(job: Job, stream: Stream | None, progress: Progress = lambda done, rows: None) -> None:
@@ -200,7 +230,7 @@ def _put_receipt(job: Job) -> None:
     beside = job.target.with_name(job.target.name + RECEIPT)
     with claimed(beside, job.source) as place:
         with place.file(PurePath()) as sink:
-            sink.write(f"{json.dumps(job.receipt, indent=1)}\n".encode())
+            sink.write(f"{as_json(job.found.receipt, indent=1)}\n".encode())
         place.finish()
 
 
@@ -225,8 +255,7 @@ def _a_thread_for_the_writer() -> Iterator[None]:
 
 def _copy(job: Job, source: Source, sink: BinaryIO, release: Run, progress: Progress) -> None:
     """Write a batch while the next one is read and gets its noise: two are in memory at a time."""
-    schema = perturbed_schema(job.plan, source.schema)
-    schema = schema.with_metadata({**(schema.metadata or {}), KEY: json.dumps(job.receipt)})
+    schema = with_receipt(perturbed_schema(job.plan, source.schema), job.found)
     target: Any = (
         None  # made when a batch was read: PyArrow aborts on settings of encrypted columns
     )
@@ -235,7 +264,7 @@ def _copy(job: Job, source: Source, sink: BinaryIO, release: Run, progress: Prog
     with ThreadPoolExecutor(1) as writing:
         try:
             for batch in source.batches():
-                noisy = _perturbed(batch, release, done).replace_schema_metadata(schema.metadata)
+                noisy = _perturbed(batch.replace_schema_metadata(None), release, done)
                 done += batch.num_rows
                 job.done += batch.num_rows
                 del batch

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from fastnoise.columns import arrow
+from fastnoise.etl.receipt_fields import KEY
+from fastnoise.etl.validity import refuse_invalid
 
 # A page ends after a batch: texts of any length need small ones, numbers are written 7% faster.
 NUMBERS_AT_ONCE = 1 << 16
@@ -22,14 +25,42 @@ class ParquetSource:
         from pyarrow import parquet
 
         # INT96 is what Spark writes, in microseconds; as nanoseconds, the year 9999 would not fit
-        self.file = parquet.ParquetFile(
-            path, coerce_int96_timestamp_unit="us", page_checksum_verification=True
-        )
-        self.schema, self.rows = self.file.schema_arrow, self.file.metadata.num_rows
+        options = {"coerce_int96_timestamp_unit": "us", "page_checksum_verification": True}
+        try:
+            self.file = parquet.ParquetFile(path, **options)
+        except Exception as problem:
+            raise ValueError(f"no Parquet file that can be read: {_clear(problem)}") from None
+        self.schema, self.rows = self._schema(), self.file.metadata.num_rows
+
+    def _schema(self) -> Any:
+        """With the metadata of the file, which PyArrow ignores if its own schema is there."""
+        schema = self.file.schema_arrow
+        metadata = {**(schema.metadata or {}), **(self.file.metadata.metadata or {})}
+        metadata.pop(b"ARROW:schema", None)
+        if schema.metadata and schema.metadata.get(KEY, metadata.get(KEY)) != metadata.get(KEY):
+            raise ValueError("it has two receipts, which differ")
+        return schema.with_metadata(metadata)
 
     def batches(self) -> Iterator[Any]:
         for group in range(self.file.num_row_groups):
-            yield self.file.read_row_group(group)
+            yield self._group(group)
+
+    def _group(self, group: int) -> Any:
+        try:
+            table = self.file.read_row_group(group)
+        except Exception as problem:
+            raise self._located(group, problem) from None
+        refuse_invalid(table, _has_dictionary)  # all else is made of values, one by one
+        return table
+
+    def _located(self, group: int, whole: Exception) -> Exception:
+        """The problem with its column, which PyArrow does not tell."""
+        for name in self.schema.names:
+            try:
+                self.file.read_row_group(group, columns=[name])
+            except Exception as problem:
+                return ValueError(f"column {name!r}: {_clear(problem)}")
+        return whole
 
     def writer(self, sink: BinaryIO, schema: Any, perturbed: Sequence[str]) -> ParquetTarget:
         settings = self._settings(perturbed)
@@ -49,10 +80,9 @@ class ParquetSource:
         Noise on a grid ends in zeros: split by bytes, it is written twice as fast, and smaller.
         """
         metadata = self.file.metadata
-        settings: dict[str, Any] = {
-            "version": "2.6",  # with an older one, uint32 and nanoseconds would be lost
-            "store_schema": b"ARROW:schema" in (metadata.metadata or {}),
-        }
+        # With an older version, uint32 and nanoseconds would be lost. Arrow's own schema is stored
+        # whether it was there or not: it has the receipts of columns.
+        settings: dict[str, Any] = {"version": "2.6"}
         if metadata.num_row_groups == 0:
             return settings
         group = metadata.row_group(0)
@@ -85,3 +115,14 @@ class ParquetTarget:
 
     def close(self) -> None:
         self.writer.close()
+
+
+def _has_dictionary(kind: Any) -> bool:
+    return "dictionary<" in str(kind)  # or in a type within
+
+
+def _clear(problem: Exception) -> str:
+    """What encrypted files end with is a riddle."""
+    if re.search("(?i)decrypt", str(problem)):
+        return "it is encrypted, and no keys can be given: decrypt a copy first"
+    return str(problem) or type(problem).__name__

@@ -11,6 +11,7 @@ from fastnoise.etl.fields import Entry, column_entry, mapping, refuse_unknown, v
 from fastnoise.stream import Stream
 from fastnoise.validation import refusal, whole
 
+LONGEST = 1 << 23  # bytes: tens of thousands of columns
 FIELDS = ("rows_per_person", "release", "key", "columns", "vectors")
 
 
@@ -54,10 +55,13 @@ class Plan:
         import tomllib
 
         with open(path, "rb") as file:
-            try:
-                fields = tomllib.load(file)
-            except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
-                raise ValueError(f"{fspath(path)} is not TOML: {problem}") from None
+            text = file.read(LONGEST + 1)
+        if len(text) > LONGEST:
+            raise ValueError(f"{fspath(path)} is no plan: it has more than {LONGEST:,} bytes")
+        try:
+            fields = tomllib.loads(text.decode())
+        except (ValueError, RecursionError) as problem:
+            raise ValueError(f"{fspath(path)} is not TOML: {problem}") from None
         return cls(fields, source=fspath(path))
 
     @property

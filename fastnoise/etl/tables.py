@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -13,6 +12,7 @@ from fastnoise_kernels.layout import EXACT_FLOAT
 from fastnoise.columns import Column, arrow, column_of
 from fastnoise.etl.fields import Entry
 from fastnoise.etl.ids import Seen, addresses
+from fastnoise.etl.metadata import after_noise
 from fastnoise.etl.plan import Plan
 from fastnoise.identity import entry_identity, ids_identity
 from fastnoise.rows import check_stream
@@ -122,30 +122,12 @@ def check_columns(plan: Plan, names: Sequence[str]) -> None:
 
 
 def with_columns(table: Any, run: Run) -> Any:
-    """A PyArrow table or record batch, perturbed."""
+    """A PyArrow table or record batch, perturbed; its metadata tells nothing that it does not."""
     made = run.perturb(table.column, table.num_rows)
-    for name, column in made.items():
-        at = table.schema.get_field_index(name)
-        old = table.schema.field(at)
-        field = arrow().field(name, column.type, old.nullable, old.metadata)
-        table = table.set_column(at, field, column)
-        if column.type != old.type:
-            table = table.replace_schema_metadata(_retyped(table.schema.metadata, name))
-    return table
-
-
-def _retyped(metadata: Any, name: str) -> Any:
-    """What pandas wrote of a column's type, for one that has become float64."""
-    if not metadata or b"pandas" not in metadata:
-        return metadata
-    said = json.loads(metadata[b"pandas"])
-    for column in said.get("columns", []):
-        if column.get("field_name") == name:
-            old = str(column["numpy_type"])
-            kinds = {"[pyarrow]": "double[pyarrow]", "nullable": "Float64", "plain": "float64"}
-            family = "[pyarrow]" if "[pyarrow]" in old else "plain" if old.islower() else "nullable"
-            column |= {"pandas_type": "float64", "numpy_type": kinds[family]}
-    return {**metadata, b"pandas": json.dumps(said).encode()}
+    schema, _ = after_noise(table.schema, {name: column.type for name, column in made.items()})
+    names = table.schema.names
+    columns = [made.get(name, table.column(i)) for i, name in enumerate(names)]
+    return type(table).from_arrays(columns, schema=schema)
 
 
 def _reader(plan: Plan, reader: Any, stream: Stream | None) -> Any:
