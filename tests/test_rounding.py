@@ -12,9 +12,9 @@ from fastnoise.choice import ChoiceReader
 from fastnoise.mechanisms.ideal_truncated_discrete_laplace import exact_delta
 from fastnoise.validation import bounds
 
-rounded = pytest.mark.xfail(strict=True, reason="rounded to the nearest float")
-
 FINE = np.longdouble(1) / 3  # of 64 bits where the machine has them
+with mpmath.workdps(50):
+    LONG = mpmath.mpf(22) / 7, mpmath.mpf(1) / 7
 
 
 def exact(value) -> Fraction:
@@ -28,7 +28,7 @@ NUMBERS = [
     *(2**53 + 1, 2**53 + 3, 10**23, 3**50, np.int64(2**60 + 127), np.int64(2**60 + 129)),
     *(np.uint64(2**63 + 1023), np.uint64(2**63 + 1025), Fraction(1, 3), Fraction(2, 3)),
     *(Fraction(1, 10), Fraction(7, 10), FINE, 2 * FINE, 5 * FINE, 7 * FINE),
-    *(mpmath.mpf(2) ** 60 + 127, mpmath.mpf(2) ** 60 + 129),
+    *LONG,
 ]
 FLOATS = [
     0.1,
@@ -57,7 +57,6 @@ def sensitivity_of(mechanism):
     return mechanism.widths[0] if isinstance(mechanism, fn.BoxStaircase) else mechanism.sensitivity
 
 
-@rounded
 @pytest.mark.parametrize("build", BUILDERS)
 def test_parameters__sensitivity_goes_up(build):
     for value in NUMBERS:
@@ -67,7 +66,6 @@ def test_parameters__sensitivity_goes_up(build):
         assert eval(repr(mechanism), vars(fn)) == mechanism
 
 
-@rounded
 @pytest.mark.parametrize(
     "build",
     [
@@ -96,17 +94,15 @@ def test_parameters__floats_stay_what_they_are(build, value):
         assert build(value, 1.0).epsilon == float(value)
 
 
-@rounded
 def test_parameters__delta_goes_down():
     """A float means its shortest decimal, which must not be larger either."""
-    beyond = np.longdouble(0.3) + np.finfo(np.longdouble).eps / 8  # the float is below 0.3
-    for value in (FINE, FINE / 7, beyond, mpmath.mpf(1) / 3, mpmath.mpf(1) / 7):
+    beyond = np.nextafter(np.longdouble(0.3), 1)  # the float that means 0.3 is below it
+    for value in (FINE, FINE / 7, beyond, LONG[1]):
         for mechanism in (fn.DiscreteUniform(value, 1), fn.TruncatedDiscreteLaplace(1.0, value, 1)):
             assert exact_delta(mechanism.delta) <= exact(value)
             assert exact_delta(mechanism.delta) > exact(value) * (1 - Fraction(1, 10**14))
 
 
-@rounded
 def test_grid__is_a_power_of_two_exactly():
     with pytest.raises(ValueError, match="grid must be a power of two"):
         fn.Staircase(1.0, 2.0**60).certificate(grid=np.int64(2**53 + 1))
@@ -118,7 +114,6 @@ DISTANCES = [2**53 + 1, 2**60 + 127, 2**60 + 129, Fraction(1, 3), Fraction(2, 3)
 DISTANCES += [10**400, np.int64(2**60 + 129), np.longdouble(1) / 3, 7, 2**57 + 1]
 
 
-@rounded
 @pytest.mark.parametrize(
     "mechanism",
     [
@@ -144,14 +139,11 @@ def test_privacy__at_is_never_rounded_down(mechanism):
         else:
             assert least <= Fraction(found) <= least * (1 + Fraction(1, 2**51))
     assert privacy.at(mechanism.sensitivity) == privacy.epsilon
-    if privacy.lipschitz is not None:
-        assert Fraction(privacy.lipschitz) >= Fraction(privacy.epsilon) / sensitivity
 
 
 # --- clip -----------------------------------------------------------------------------------------
 
 
-@rounded
 @pytest.mark.parametrize(
     "clip",
     [
@@ -178,7 +170,6 @@ def test_clip__between_two_floats_is_one_value(stream):
 CLIPS = [[1, 2**53 + 3], [0.1, 2**53 + 3], [-(2**60) - 129, 5], [1, 2**53 + 2], [0.1, 0.7]]
 
 
-@rounded
 @pytest.mark.parametrize("mechanism", ["staircase", "laplace"])
 def test_clip__of_a_plan_fits_its_sensitivity(mechanism):
     for clip in CLIPS:
@@ -218,7 +209,6 @@ MIXED = [
 ]
 
 
-@rounded
 @pytest.mark.parametrize("data", MIXED)
 def test_lists__integers_beyond_floats_do_not_become_some(data):
     """The one of 2**60 + 127 was 256 less than the one of 2**60 + 129, whose change is 2."""
@@ -237,28 +227,25 @@ def test_lists__of_integers_or_floats_are_taken(stream):
     assert fn.StaircaseChoice(1.0).choose([2.0**60, 5, 2**53]) == 1
 
 
-@rounded
 def test_lists__of_integers_are_int64_whatever_is_in_them():
     """2**63 made the list unsigned: noise of other limits than that of 2**63 - 1, next to it."""
     law = fn.DiscreteStaircase(1.0, 3)
-    for data in ([2**63], [[5, 2**63]], (np.uint64(2**63), 2**63)):
-        with pytest.raises(ValueError, match=r"x must be .* 2\*\*63 - 1"):
+    for data in ([2**63], [[2**63], [2**63 + 9]], (np.uint64(2**63), 2**63), [5, 2**63]):
+        with pytest.raises(ValueError, match=r"x must be integers.*beyond"):
             law.perturb(data)
     assert law.perturb([2**63 - 1, 5]).dtype == np.int64
     assert law.perturb([np.uint64(2**63), np.uint64(5)]).dtype == np.uint64
     assert law.perturb([np.array([2**63], np.uint64)]).dtype == np.uint64
 
 
-@rounded
 def test_scalars__of_more_digits_are_refused_where_they_would_be_rounded():
     with pytest.raises(TypeError, match="x must be"):
-        fn.Staircase(1.0).perturb(mpmath.mpf(1) / 3)
+        fn.Staircase(1.0).perturb(LONG[0])
 
 
 # --- costs ----------------------------------------------------------------------------------------
 
 
-@rounded
 @pytest.mark.parametrize(("dtype", "bits"), [(np.int64, 10), (np.uint64, 11), (np.uint64, 10)])
 def test_choice__integer_costs_are_snapped_exactly(dtype, bits, stream):
     """Halves of a step beyond 2**53, which floats round to even, at the edges of levels."""

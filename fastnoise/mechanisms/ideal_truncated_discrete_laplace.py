@@ -40,7 +40,7 @@ def given_delta(delta: Any) -> float | Fraction:
     """A delta as it is kept: a Fraction as a Fraction, any other number as a float."""
     allowed = "a number or a Fraction strictly between 0 and 1"
     fraction = isinstance(delta, Rational) and not isinstance(delta, int)
-    value = Fraction(delta) if fraction else number("delta", delta, allowed)
+    value = Fraction(delta) if fraction else _float_delta(delta, allowed)
     if not (0 < value < 1):
         raise ValueError(refusal("delta", delta, allowed))
     if not (value >= sys.float_info.min):
@@ -48,6 +48,14 @@ def given_delta(delta: Any) -> float | Fraction:
     if fraction and Fraction(value).denominator.bit_length() > LARGEST_FRACTION:
         raise ValueError(f"delta must be a Fraction of at most {LARGEST_FRACTION} bits")
     return value
+
+
+def _float_delta(delta: Any, allowed: str) -> float:
+    """What is no float goes down, to one that means no more than was given."""
+    value = number("delta", delta, allowed, -math.inf)
+    if value == delta or not (0 < value < 1) or exact_delta(value) <= value:
+        return value
+    return math.nextafter(value, 0.0)
 
 
 def exact_delta(delta: float | Fraction) -> Fraction:

@@ -12,7 +12,7 @@ from fastnoise.mechanisms.ideal_l1_staircase import IdealL1Staircase
 from fastnoise.mechanisms.mechanism import Privacy, VectorMechanism
 from fastnoise.mechanisms.staircase import released_radius
 from fastnoise.release import Release, covered_sensitivity, staircase_grid, steps_across
-from fastnoise.validation import fraction, positive, refusal, whole
+from fastnoise.validation import epsilon_below, fraction, refusal, sensitivity_above, whole
 from fastnoise.vector_release import l1_staircase_grid, l1_staircase_release
 
 
@@ -53,7 +53,7 @@ class L1Staircase(IdealL1Staircase, VectorMechanism):
         cost: Cost = "l1",
         gamma: float | str | None = None,
     ) -> None:
-        epsilon, sensitivity = positive("epsilon", epsilon), positive("sensitivity", sensitivity)
+        epsilon, sensitivity = epsilon_below(epsilon), sensitivity_above(sensitivity)
         dim = whole("dim", dim, 1, LARGEST_DIM + 1)
         object.__setattr__(self, "epsilon", epsilon)
         object.__setattr__(self, "dim", dim)

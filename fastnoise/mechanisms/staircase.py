@@ -17,7 +17,7 @@ from fastnoise.release import (
     staircase_release,
     steps_across,
 )
-from fastnoise.validation import fraction, positive, refusal
+from fastnoise.validation import epsilon_below, fraction, refusal, sensitivity_above
 
 
 @dataclass(frozen=True, init=False)
@@ -54,7 +54,7 @@ class Staircase(IdealStaircase, Mechanism):
         cost: Cost = "l1",
         gamma: float | str | None = None,
     ) -> None:
-        epsilon, sensitivity = positive("epsilon", epsilon), positive("sensitivity", sensitivity)
+        epsilon, sensitivity = epsilon_below(epsilon), sensitivity_above(sensitivity)
         object.__setattr__(self, "epsilon", epsilon)
         object.__setattr__(self, "sensitivity", sensitivity)
         object.__setattr__(self, "gamma", staircase_gamma(epsilon, sensitivity, cost, gamma))
