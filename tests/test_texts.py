@@ -13,7 +13,6 @@ from test_perturb_files import Job
 
 import fastnoise as fn
 
-twice = pytest.mark.xfail(strict=True, reason="rounded to a float, then to the grid")
 DIGITS = Context(prec=400)
 
 PLAN = """
@@ -92,14 +91,12 @@ def perturb_both(job, tmp_path, rng) -> None:
         assert read[name].to_pylist() == binary[name].to_pylist()
 
 
-@twice
 @pytest.mark.parametrize("clip", ["", "clip = [0.1, 2.7]", "clip = [-1e9, 1e15]"])
 def test_texts__are_snapped_exactly(clip, job, tmp_path, rng):
     job.plan.write_text(PLAN.format(clip=clip))
     perturb_both(job, tmp_path, rng)
 
 
-@twice
 def test_texts__between_floats_beyond_the_grid_are_refused(job, tmp_path):
     """From 2**53 steps on floats are further apart than the grid, and what they are is kept."""
     job.plan.write_text('[columns.a]\nmechanism = "staircase"\nepsilon = 1.0\nsensitivity = 1.0\n')
