@@ -26,8 +26,10 @@ from functools import lru_cache
 from numbers import Rational
 from typing import Any, NamedTuple
 
+from fastnoise.design.gamma import moment_power
 from fastnoise.design.moments import precise
-from fastnoise.mechanisms.capped_law import CappedLaw, Shape, moment_power
+from fastnoise.design.real_radius import real_power_sum
+from fastnoise.mechanisms.capped_law import CappedLaw, Shape
 from fastnoise.validation import number, refusal
 
 # --- delta, exactly -------------------------------------------------------------------------------
@@ -179,8 +181,8 @@ class IdealTruncatedDiscreteLaplace(CappedLaw):
     def _shape(self) -> Shape:
         return _shape(*self._law())
 
-    def moment(self, m: int) -> float:
-        """E|X|^m for an integer m up to 200, correctly rounded; inf on overflow."""
+    def moment(self, m: float) -> float:
+        """E|X|^m, correctly rounded: integers m up to 200, other m up to 100. inf on overflow."""
         power = moment_power(m)
         return 1.0 if power == 0 else _moment(*self._law(), power)
 
@@ -204,10 +206,14 @@ def _shape(epsilon: float, delta: Fraction, sensitivity: int) -> Shape:
     return Shape(float(rate), height, weights.core, edge, log_cut)
 
 
-def _moment(epsilon: float, delta: Fraction, sensitivity: int, m: int) -> float:
+def _moment(epsilon: float, delta: Fraction, sensitivity: int, m: int | float) -> float:
     """2 height sum_{k <= j} l^k k^m + 2 edge (j+1)^m."""
     weights = exact_weights(epsilon, delta, sensitivity)
     with _digits(epsilon, delta, sensitivity, 40) as eps:
-        inner = power_sums(eps / sensitivity, weights.core + 1, m)[m]
-        outer = weights.edge * Decimal(weights.core + 1) ** m
+        rate, end = eps / sensitivity, weights.core + 1
+        if isinstance(m, int):
+            inner = power_sums(rate, end, m)[m]
+        else:
+            inner = real_power_sum(rate, end, Decimal(m))
+        outer = weights.edge * (Decimal(end).ln() * Decimal(m)).exp()
         return float(2 * (weights.height * inner + outer))

@@ -29,7 +29,7 @@ class Staircase(IdealStaircase, Mechanism):
     own noise: epsilon-DP when one element changes by at most `sensitivity`. A person in k elements
     pays k * epsilon.
 
-    cost: what gamma minimises the mean of: "l1", "l2", an integer m for |x|**m, ("interval", 0.95)
+    cost: what gamma minimises the mean of: "l1", "l2", a number m for |x|**m, ("interval", 0.95)
         for the shortest symmetric interval of that confidence, or a callable that is symmetric and
         non-decreasing on x >= 0. It is not stored.
     gamma: wins over `cost`: a number in [0, 1], "heuristic" for e**-epsilon / 2 (never better), or
