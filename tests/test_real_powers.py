@@ -128,6 +128,7 @@ INTEGERS = [
     fn.DiscreteLaplace(0.5, 3),
     fn.DiscreteUniform(0.01, 3),
     fn.TruncatedDiscreteLaplace(0.2, 1e-3, 2),
+    fn.TruncatedDiscreteLaplace(1e-3, 1e-4, 2),
 ]
 
 

@@ -73,7 +73,10 @@ def flat_real_moment(height: Fraction, end: int, edge: Fraction, m: float) -> fl
 
 
 def real_power_sum(rate: Decimal, end: int, m: Decimal) -> Decimal:
-    """sum_{0 < k < end} e^(-rate k) k^m, as the difference of two Lerch sums."""
+    """sum_{0 < k < end} e^(-rate k) k^m: term by term, or as the difference of two Lerch sums."""
+    if end <= FIRST:
+        terms = ((Decimal(k).ln() * m - rate * k).exp() for k in range(1, end))
+        return sum(terms, Decimal(0))
     with decimal.localcontext() as context:
         # of sums of rate^-(m+1), what is left is of the size of end^(m+1)
         context.prec += math.ceil((m + 1) * max(1, 1 - (rate * end).adjusted()))
