@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from hashlib import sha256
-from math import ceil, exp, floor
+from math import ceil, exp, floor, frexp
 from typing import Any
 
 import numpy as np
@@ -154,7 +154,7 @@ def _run(
 ) -> None:
     rows, key = rows_and_key(stream, rows, result.size, noise_identity(mechanism, steps))
     done, flat = 0, result.reshape(-1)
-    for block in _blocks(data):
+    for block in _blocks(data, steps.grid):
         part = flat[done : done + len(block)]
         _choose_block(steps, key, rows.after(done), block, part)
         done += len(block)
@@ -179,7 +179,7 @@ def _choose_block(steps: Steps, key: bytes, rows: Rows, costs: Array, out: Array
         out[row] = reader.choose(key, rows.row(row), costs[row].tolist())
 
 
-def _blocks(data: Array) -> Iterator[Array]:
+def _blocks(data: Array, grid: float) -> Iterator[Array]:
     """The rows in C order, as contiguous float64 matrices of moderate size."""
     count = data.shape[-1]
     step = max(1, CHUNK // count)
@@ -191,7 +191,20 @@ def _blocks(data: Array) -> Iterator[Array]:
             yield matrix
         else:
             for start in range(0, len(matrix), step):
-                yield np.ascontiguousarray(matrix[start : start + step], np.float64)
+                yield _floats(matrix[start : start + step], grid)
+
+
+def _floats(costs: Array, grid: float) -> Array:
+    """Costs as contiguous floats; 64-bit integers are snapped to the grid on the way.
+
+    Rounded twice, to a float and to the grid, neighbours might be two levels apart. What is still
+    rounded is beyond 2**53 steps, where all costs are the same.
+    """
+    bits = frexp(grid)[1] - 1
+    if costs.dtype.kind in "iu" and costs.dtype.itemsize == 8 and bits > 0:
+        halves = costs >> np.array(bits - 1, costs.dtype)
+        costs = ((halves >> 1) + (halves & 1)) * grid
+    return np.ascontiguousarray(costs, np.float64)
 
 
 def cost_array(costs: Any) -> Array:
@@ -210,7 +223,7 @@ def cost_array(costs: Any) -> Array:
 
 def _unfit(data: Array) -> str:
     """What is wrong with costs that are no numbers; nothing if there are none."""
-    bad = sum(count_bad(block.reshape(-1), False) for block in _blocks(data))
+    bad = sum(count_bad(block.reshape(-1), False) for block in _blocks(data, 1.0))
     if not bad:
         return ""
     first = next(i for i in np.ndindex(data.shape) if not np.isfinite(data[i]))

@@ -40,6 +40,8 @@ Array = npt.NDArray[Any]
 
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
+BEYOND_INT64 = "x must be integers from -2**63 to 2**63 - 1, not beyond, if they are Python's own"
+
 # Of a memmap comes an array in memory: where else to write is for the caller to say, with `out`.
 PLAIN_ARRAYS = (np.ndarray, np.matrix, np.memmap)
 
@@ -260,7 +262,10 @@ def _scalar(x: Real, release: Release) -> float:
     Rounded twice, to a float and to the grid, neighbours might be a step too far apart.
     """
     if not isinstance(x, Rational):
-        return float(x)
+        value = float(x)
+        if value != x and x == x:
+            raise TypeError(data_refusal("x", x, "a number that is a float, or a fraction"))
+        return value
     steps = floor(Fraction(x) / Fraction(release.grid) + Fraction(1, 2))
     if abs(steps) < EXACT_FLOAT and release.snapped:
         return steps * release.grid
@@ -282,12 +287,23 @@ def _integer_array(x: Any) -> Array:
             return data.astype(np.int64)
         if data.dtype.kind not in "iu":
             raise TypeError(data_refusal("x", data, allowed))
+        if data.dtype.kind == "u" and any(isinstance(value, int) for value in _leaves(x)):
+            raise ValueError(BEYOND_INT64)  # or the limits of the sum would tell of the list
         return data
     if isinstance(x, bool) or not isinstance(x, Integral):
         raise TypeError(data_refusal("x", x, allowed))
     if not -(1 << 63) <= int(x) < 1 << 63:
-        raise ValueError("x must be an integer from -2**63 to 2**63 - 1, not beyond")
+        raise ValueError(BEYOND_INT64)
     return np.asarray(int(x), np.int64)
+
+
+def _leaves(x: Any) -> Iterator[Any]:
+    """What is in a list of lists."""
+    if not isinstance(x, list | tuple):
+        yield x
+        return
+    for part in x:
+        yield from _leaves(part)
 
 
 def _as_array(x: Any, allowed: str) -> Array:

@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from hashlib import sha256
-from math import ceil, frexp, inf, ldexp, nextafter
+from math import ceil, frexp, ldexp
 from sys import float_info
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from fastnoise.arithmetic import float_above
 from fastnoise.design.moments import integer_moment
 from fastnoise.finite_tables import truncated_laplace_law, uniform_law
 from fastnoise.float_mode import refuse_odd_floats
@@ -160,15 +161,6 @@ def given_grid(grid: Any) -> float:
 def covered_sensitivity(epsilon: float, sensitivity: float, grid: float, changed: int = 1) -> float:
     """What `steps_across` is in units of the data, rounded up."""
     return float_above(Fraction(grid) * steps_across(epsilon, sensitivity, grid, changed))
-
-
-def float_above(value: Fraction) -> float:
-    """The least float that is no smaller; inf beyond them all."""
-    try:
-        nearest = float(value)
-    except OverflowError:
-        return inf
-    return nearest if Fraction(nearest) >= value else nextafter(nearest, inf)
 
 
 def power_grid(sensitivity: float, bits: int) -> float:

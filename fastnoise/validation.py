@@ -9,11 +9,15 @@ Comparisons are written so that NaN fails them: `not (value > 0)`, never `value 
 from __future__ import annotations
 
 import math
-from numbers import Integral, Real
+from fractions import Fraction
+from numbers import Integral, Rational, Real
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from fastnoise_kernels.layout import EXACT_FLOAT
+
+from fastnoise.arithmetic import float_toward
 
 SHOWN = 80  # characters of a value that a message repeats
 
@@ -36,26 +40,64 @@ def data_refusal(name: str, data: object, allowed: str) -> str:
 
 
 def data_array(name: str, data: Any, allowed: str) -> npt.NDArray[Any]:
-    """`data` as an array of some dtype; numpy's own words about it may quote it."""
+    """`data` as an array of some dtype; numpy's own words about it may quote it.
+
+    Integers beyond 2**53 among floats would be rounded to some, neighbours away from each other.
+    """
     try:
-        return np.asarray(data)
+        array = np.asarray(data)
     except (ValueError, TypeError, OverflowError):
         raise ValueError(data_refusal(name, data, allowed)) from None
+    if isinstance(data, list | tuple) and _holds_rounded_integers(data, array):
+        why = "integers beyond 2**53 among others would become floats: pass an array of integers"
+        raise ValueError(f"{data_refusal(name, data, allowed)} in which {why}")
+    return array
 
 
-def number(name: str, value: Any, allowed: str = "a real number") -> float:
-    """`value` as a float; bools, strings, complex numbers and arrays are not numbers here."""
+def _holds_rounded_integers(data: Any, array: npt.NDArray[Any]) -> bool:
+    if array.dtype.kind not in "fO" or not array.size:
+        return False
+    if array.dtype.kind == "f" and not np.any(np.abs(array) >= EXACT_FLOAT):
+        return False
+    given = np.asarray(data, object).flat
+    return any(isinstance(value, Integral) and abs(int(value)) > EXACT_FLOAT for value in given)
+
+
+def number(
+    name: str, value: Any, allowed: str = "a real number", side: float | None = None
+) -> float:
+    """`value` as a float; bools, strings, complex numbers and arrays are not numbers here.
+
+    side: where to round what is no float, inf or -inf; without it, to the nearest.
+    """
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
         raise TypeError(refusal(name, value, allowed))
     try:
-        return float(value)
+        return float(value) if side is None else float_toward(value, side)
     except OverflowError:
         raise ValueError(refusal(name, value, allowed)) from None
 
 
-def positive(name: str, value: Any) -> float:
+def exact(name: str, value: Any) -> Fraction | float:
+    """A rational number as it is; of any other, the float at it or the next one up."""
+    if isinstance(value, Rational) and not isinstance(value, bool):
+        return Fraction(int(value.numerator), int(value.denominator))
+    return number(name, value, side=math.inf)
+
+
+def epsilon_below(value: Any) -> float:
+    """An epsilon, never more than is given."""
+    return positive("epsilon", value, -math.inf)
+
+
+def sensitivity_above(value: Any, name: str = "sensitivity") -> float:
+    """A sensitivity, never less than is given."""
+    return positive(name, value, math.inf)
+
+
+def positive(name: str, value: Any, side: float) -> float:
     allowed = "a positive finite number"
-    result = number(name, value, allowed)
+    result = number(name, value, allowed, side)
     if not (0 < result < math.inf):
         raise ValueError(refusal(name, value, allowed))
     return result
@@ -81,16 +123,19 @@ def whole(name: str, value: Any, low: int, high: int) -> int:
 
 
 def bounds(name: str, value: Any) -> tuple[float, float]:
-    """(low, high) to clip to; None is no clipping."""
+    """(low, high) to clip to, rounded inwards, so that it is no wider; None is no clipping."""
     if value is None:
         return -math.inf, math.inf
     allowed = "a pair (low, high) of numbers with low <= high"
     if not isinstance(value, tuple | list) or len(value) != 2:
         raise TypeError(refusal(name, value, allowed))
-    low, high = (number(name, bound, allowed) for bound in value)
-    if not (low <= high) or low == math.inf or high == -math.inf:
+    low, high = (
+        number(name, value[0], allowed, math.inf),
+        number(name, value[1], allowed, -math.inf),
+    )
+    if not (value[0] <= value[1]) or low == math.inf or high == -math.inf:
         raise ValueError(refusal(name, value, allowed))
-    return low, high
+    return low, max(low, high)  # between two floats, it is one of them
 
 
 def shape(name: str, value: Any) -> tuple[int, ...]:
@@ -128,10 +173,10 @@ def integer_bounds(name: str, value: Any, least: int, most: int) -> tuple[int, i
         infinite = isinstance(bound, float) and math.isinf(bound)
         if isinstance(bound, bool | np.bool_) or not (infinite or isinstance(bound, Integral)):
             raise TypeError(refusal(name, value, allowed))
-    if not (value[0] <= value[1]) or value[0] == math.inf or value[1] == -math.inf:
+    low, high = (bound if isinstance(bound, float) else int(bound) for bound in value)
+    if not (low <= high) or low == math.inf or high == -math.inf:
         raise ValueError(refusal(name, value, allowed))
-    low, high = (int(min(max(bound, least), most)) for bound in value)
-    return low, high
+    return int(min(max(low, least), most)), int(min(max(high, least), most))
 
 
 def one_of(name: str, value: Any, *choices: str) -> None:
@@ -141,8 +186,8 @@ def one_of(name: str, value: Any, *choices: str) -> None:
 
 def power_of_two(name: str, value: Any) -> float:
     allowed = 'a power of two, "auto" or None'
-    result = number(name, value, allowed)
-    exact = 0 < result < math.inf and math.frexp(result)[0] == 0.5 and result == value
-    if not exact:
+    result = number(name, value, allowed, math.inf)
+    exact = result == number(name, value, allowed, -math.inf)
+    if not (exact and 0 < result < math.inf and math.frexp(result)[0] == 0.5):
         raise ValueError(refusal(name, value, allowed))
     return result

@@ -18,6 +18,7 @@ import numpy as np
 from fastnoise_kernels import layout
 from fastnoise_kernels.layout import BYTE_BITS, SPARE_BITS
 
+from fastnoise.arithmetic import float_above
 from fastnoise.design.moments import geometric_mean, power_means, precise
 from fastnoise.layer_tables import fits_one_table, layer_law
 from fastnoise.release import (
@@ -26,7 +27,6 @@ from fastnoise.release import (
     STEPS_BITS,
     WIDENED_BITS,
     Release,
-    float_above,
     laplace_release,
     power_grid,
     refuse_small,

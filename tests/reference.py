@@ -9,7 +9,7 @@ import pytest
 ROWS = json.loads((Path(__file__).parent / "data" / "reference_values.json").read_text())
 
 BAD_COSTS = [
-    *["l3", "L1", "", 0, -1, 201, True, 2.0, math.nan, None, ["interval", 0.9]],
+    *["l3", "L1", "", 0, -1, 201, True, -0.5, 100.5, math.nan, None, ["interval", 0.9]],
     *[("interval", c) for c in (0.0, 1.0, -0.1, 95, math.nan, "0.9", None, True)],
     *[(), ("interval",), ("interval", 0.9, 1), ("box", 0.9), (0.9, "interval")],
 ]

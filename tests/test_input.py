@@ -31,7 +31,7 @@ def test_gamma__must_be_in_0_1(value):
 
 
 @pytest.mark.parametrize(
-    "value", ["l3", 0, -2, 1.5, True, None, ("interval",), ("interval", 2), []]
+    "value", ["l3", 0, -2, -1.5, True, None, ("interval",), ("interval", 2), []]
 )
 def test_cost__must_be_one_of_the_kinds(value):
     with pytest.raises((ValueError, TypeError), match="cost"):

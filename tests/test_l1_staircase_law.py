@@ -429,7 +429,7 @@ def test_l1_staircase__is_a_value():
         (lambda: fn.L1Staircase(1.0, 2, cost=lambda x: np.exp(x * x)), ValueError, "finite"),
         (lambda: fn.L1Staircase(1.0, 2, cost=lambda x: "many"), TypeError, r"cost\(0\.0\) must"),
         (lambda: fn.L1Staircase(1.0, 2).logpdf([1.0]), ValueError, r"v must be .*\(\.\.\., 2\)"),
-        (lambda: fn.L1Staircase(1.0, 2).radius.moment(1.5), ValueError, r"m must be .*not 1\.5"),
+        (lambda: fn.L1Staircase(1.0, 2).radius.moment(-1.5), ValueError, r"m must be .*not -1\.5"),
         (lambda: fn.L1Staircase(1.0, 2).radius.moment(201), ValueError, "m must be .*not 201"),
     ],
 )

@@ -64,7 +64,7 @@ def check_cost(cost: Any) -> None:
 
 def budget(epsilon: Any, delta: Any, sensitivity: Any) -> tuple[float, float | Fraction, int]:
     """The three as they are used; epsilon or delta may be 0, but not both."""
-    size = number("epsilon", epsilon)
+    size = number("epsilon", epsilon, side=-math.inf)
     if not (0.0 <= size < math.inf):
         raise ValueError(refusal("epsilon", epsilon, "a finite number from 0 up"))
     share = 0.0 if number("delta", delta) == 0.0 else given_delta(delta)

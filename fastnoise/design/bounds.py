@@ -103,7 +103,7 @@ def cost_bounds(
     epsilon 0 is (0, delta)-DP, delta 0 pure DP. Neighbours differ by at most `sensitivity` in l1;
     in one dimension that is the adjacency "element" as well.
 
-    cost: "l1", "l2" for the square, an integer m for |x|**m, or a callable, summed over the `dim`
+    cost: "l1", "l2" for the square, a power m for |x|**m, or a callable, summed over the `dim`
         coordinates.
 
     >>> import fastnoise as fn
@@ -143,13 +143,14 @@ def cost_bounds(
 
 
 class Lattice:
-    """L = cost - cost(0) on the integers i >= 0; `power` is m where the cost is |x|^m."""
+    """L = cost - cost(0) on the integers i >= 0; `power` is m where the cost is |x|^m, m whole."""
 
     def __init__(self, cost: Cost) -> None:
-        self.power = 0 if callable(cost) else cost_power(cost)
-        self.at_zero = 0.0
-        if callable(cost):
-            self._cost = array_cost(cost)
+        m = 0 if callable(cost) else cost_power(cost)
+        self.power = m if isinstance(m, int) else 0
+        self.at_zero, self._m = 0.0, m
+        if not self.power:
+            self._cost = array_cost(cost if callable(cost) else lambda x: x**m)
             self.at_zero = float(self._finite(np.zeros(1))[0])
 
     def values(self, i: FloatArray) -> FloatArray:
@@ -158,10 +159,10 @@ class Lattice:
 
     def differences(self, i: FloatArray) -> FloatArray:
         """L(i) - L(i-1), i >= 1; i^m (1 - (1 - 1/i)^m) does not cancel."""
-        if not self.power:
+        if not self._m:
             return self.values(i) - self.values(i - 1.0)
         with np.errstate(divide="ignore", over="ignore"):
-            return np.asarray(i**self.power * -np.expm1(self.power * np.log1p(-1.0 / i)))
+            return np.asarray(i**self._m * -np.expm1(self._m * np.log1p(-1.0 / i)))
 
     def _finite(self, i: FloatArray) -> FloatArray:
         return finite_values(self._cost, i, "non-decreasing on x >= 0")

@@ -1,8 +1,9 @@
 """The gamma of a one-dimensional staircase: best for a cost, or a rule of thumb.
 
 Everything but a callable cost is computed in decimal arithmetic and rounded once, so a mechanism
-has the same gamma, to the bit, on every machine. gamma = 0 is the law of gamma = 1, so a gamma
-that underflows is rounded up to the least normal double and never to zero.
+has the same gamma, to the bit, on every machine; of a callable's, 12 digits are kept. gamma = 0 is
+the law of gamma = 1, so a gamma that underflows is rounded up to the least normal double and never
+to zero.
 """
 
 import math
@@ -13,15 +14,23 @@ from typing import Any
 
 import numpy as np
 
-from fastnoise.design.moments import LARGEST_POWER, geometric_mean, power_means, precise
+from fastnoise.design.moments import (
+    LARGEST_POWER,
+    LARGEST_REAL_POWER,
+    geometric_mean,
+    power_means,
+    precise,
+)
 from fastnoise.design.quadrature import LEAST_EPSILON, FoldedCost
-from fastnoise.validation import refusal
+from fastnoise.design.real_power import real_power_gamma, rounded_gamma
+from fastnoise.validation import number, refusal
 
-Cost = str | int | tuple[str, float] | Callable[[Any], Any]
+Cost = str | float | tuple[str, float] | Callable[[Any], Any]
 
 _ALLOWED = (
-    f'"l1", "l2", a positive integer m (at most {LARGEST_POWER}) for |x|^m, '
-    '("interval", confidence) or a callable, symmetric and non-decreasing on x >= 0'
+    f'"l1", "l2", a positive m for |x|^m (at most {LARGEST_REAL_POWER}, a whole one '
+    f'{LARGEST_POWER}), ("interval", confidence) or a callable, symmetric and non-decreasing '
+    "on x >= 0"
 )
 
 
@@ -53,7 +62,7 @@ def heuristic_gamma(epsilon: float) -> float:
     0.18393972058572117
     """
     with precise(epsilon) as eps:
-        return _rounded((-eps).exp() / 2)
+        return rounded_gamma((-eps).exp() / 2)
 
 
 def dominating_gamma(epsilon: float) -> float:
@@ -66,19 +75,34 @@ def dominating_gamma(epsilon: float) -> float:
     0.4180232931306736
     """
     with precise(epsilon) as eps:
-        return _rounded(1 / eps - geometric_mean(eps))
+        return rounded_gamma(1 / eps - geometric_mean(eps))
 
 
-def cost_power(cost: Any) -> int:
-    """The m of a cost |x|^m: 1 for "l1", 2 for "l2", a positive integer itself."""
+def cost_power(cost: Any) -> int | float:
+    """The m of a cost |x|^m: 1 for "l1", 2 for "l2", a positive number itself."""
     if isinstance(cost, str) and cost in ("l1", "l2"):
         return int(cost[1])
-    if isinstance(cost, int | np.integer) and not isinstance(cost, bool):
-        if not 1 <= cost <= LARGEST_POWER:
-            raise ValueError(refusal("cost", cost, _ALLOWED))
-        return int(cost)
-    wrong = ValueError if isinstance(cost, str | tuple) else TypeError
-    raise wrong(refusal("cost", cost, _ALLOWED))
+    if isinstance(cost, str | tuple):
+        raise ValueError(refusal("cost", cost, _ALLOWED))
+    return _power("cost", cost, _ALLOWED, math.ulp(0.0))
+
+
+def moment_power(m: Any) -> int | float:
+    """The m of E|X|^m, as an int where it is whole."""
+    allowed = f"an integer in [0, {LARGEST_POWER}] or a number in [0, {LARGEST_REAL_POWER}]"
+    return _power("m", m, allowed, 0.0)
+
+
+def _power(name: str, value: Any, allowed: str, least: float) -> int | float:
+    power = number(name, value, allowed)
+    if not least <= power <= (LARGEST_POWER if power.is_integer() else LARGEST_REAL_POWER):
+        raise ValueError(refusal(name, value, allowed))
+    return int(power) if power.is_integer() else power
+
+
+def twelve_digits(gamma: float) -> float:
+    """What was solved for in doubles, without the digits that hang on the machine."""
+    return float(f"{gamma:.12g}")
 
 
 def interval_confidence(cost: tuple[Any, ...]) -> Decimal:
@@ -92,15 +116,13 @@ def interval_confidence(cost: tuple[Any, ...]) -> Decimal:
     return Decimal(repr(float(confidence)))
 
 
-def _rounded(gamma: Decimal) -> float:
-    return max(float(gamma), sys.float_info.min)
-
-
-def _power_gamma(epsilon: float, m: int) -> float:
+def _power_gamma(epsilon: float, m: int | float) -> float:
+    if not isinstance(m, int):
+        return real_power_gamma(epsilon, 1, m)
     if epsilon > 710.0 * (m + 1):  # gamma < e^(-epsilon/(m+1)), below the least normal double
         return sys.float_info.min
     with precise(epsilon) as eps:
-        return _rounded(_power_root(eps, m))
+        return rounded_gamma(_power_root(eps, m))
 
 
 def _power_root(epsilon: Decimal, m: int) -> Decimal:
@@ -125,7 +147,7 @@ def _interval_gamma(epsilon: float, confidence: Decimal) -> float:
     """With the tail w = b^k v, b < v <= 1: gamma = (1/v - 1)/(e^epsilon - 1)."""
     with precise(epsilon) as eps:
         depth = -(1 - confidence).ln()
-        return _rounded(((depth % eps).exp() - 1) * geometric_mean(eps))
+        return rounded_gamma(((depth % eps).exp() - 1) * geometric_mean(eps))
 
 
 @np.errstate(under="ignore")
@@ -144,7 +166,7 @@ def _callable_gamma(epsilon: float, sensitivity: float, cost: Callable[[Any], An
         value = folded.value(t)
         return t * (value - folded.mean(t)) + q * (value - folded.total)
 
-    return _sign_change(slope)
+    return twelve_digits(_sign_change(slope))
 
 
 def _sign_change(slope: Callable[[float], float]) -> float:

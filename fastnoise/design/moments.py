@@ -35,6 +35,15 @@ def precise(epsilon: float) -> Iterator[Decimal]:
         yield exact
 
 
+@contextmanager
+def precise_steps(epsilon: float, sensitivity: int) -> Iterator[Decimal]:
+    """`precise` with room to tell r from r+1: neighbours differ by (epsilon/D)^2 at the least."""
+    with precise(epsilon) as eps:
+        context = decimal.getcontext()
+        context.prec += (context.prec - 60) + 2 * len(str(sensitivity))
+        yield eps
+
+
 def geometric_mean(epsilon: Decimal) -> Decimal:
     """q = 1/(e^epsilon - 1), written so that a large epsilon underflows instead of overflowing."""
     b = (-epsilon).exp()

@@ -21,16 +21,29 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fastnoise.design.gamma import Cost, cost_power, interval_confidence, optimal_gamma
+from fastnoise.design.gamma import (
+    Cost,
+    cost_power,
+    interval_confidence,
+    optimal_gamma,
+    twelve_digits,
+)
 from fastnoise.design.moments import geometric_mean, power_means, precise
 from fastnoise.design.quadrature import LEAST_EPSILON, FoldedCost, array_cost
+from fastnoise.design.real_power import (
+    MOST_LOST_DIGITS,
+    lost_digits,
+    real_power_gamma,
+    root,
+    rounded_gamma,
+    upward_crossing,
+)
 from fastnoise.validation import refusal
 
 LARGEST_DIM = 128  # at epsilon 1e-8 a gamma takes 1 s there, 0.1 s for 64 and 2 ms for 8
 _LARGEST_CALLABLE_DIM = 64  # noise of epsilon R / D beyond 700 underflows, and its mean is d
 
 FloatArray = npt.NDArray[np.float64]
-_Curve = Callable[[Decimal], tuple[Decimal, Decimal]]  # x to value and slope
 
 
 def optimal_radial_gamma(epsilon: float, dim: int, sensitivity: float, cost: Cost) -> float:
@@ -51,11 +64,15 @@ def optimal_radial_gamma(epsilon: float, dim: int, sensitivity: float, cost: Cos
         return _callable_gamma(epsilon, dim, sensitivity, cost)
     if isinstance(cost, tuple):
         return _interval_gamma(epsilon, dim, interval_confidence(cost))
-    return _power_gamma(epsilon, dim, cost_power(cost))
+    m = cost_power(cost)
+    return _power_gamma(epsilon, dim, m) if isinstance(m, int) else _real_gamma(epsilon, dim, m)
 
 
-def _rounded(gamma: Decimal) -> float:
-    return max(float(gamma), sys.float_info.min)
+def _real_gamma(epsilon: float, dim: int, m: float) -> float:
+    """Of a power that is not whole; of the next whole one where no cost could tell them apart."""
+    if lost_digits(epsilon, dim) > MOST_LOST_DIGITS:
+        return _power_gamma(epsilon, dim, max(1, round(m)))
+    return real_power_gamma(epsilon, dim, m)
 
 
 @functools.lru_cache(maxsize=256)
@@ -67,10 +84,7 @@ def _power_gamma(epsilon: float, dim: int, m: int) -> float:
     if epsilon > 720.0 * (dim + m):  # gamma ~ (b d/m)^(1/(d+m)), below the least normal double
         return sys.float_info.min
     with precise(epsilon) as eps:
-        # F depends on gamma in the digits beyond |1 + 2 pi i / epsilon|^-(d+1)
-        turns = math.hypot(1.0, 2.0 * math.pi / epsilon)
-        digits = math.log10(turns) if turns < math.inf else 1.0 - math.log10(epsilon)
-        decimal.getcontext().prec += math.ceil((dim + 1) * digits)
+        decimal.getcontext().prec += lost_digits(epsilon, dim)
         means = _reduced_means(eps, dim + m)
 
         def curve(x: Decimal) -> tuple[Decimal, Decimal]:
@@ -80,8 +94,8 @@ def _power_gamma(epsilon: float, dim: int, m: int) -> float:
             return middle * high - top * low, bottom * high - top * lowest
 
         guess = (((Decimal(dim) / m).ln() - eps) / (dim + m)).exp()  # for a large epsilon
-        low, high = _upward_crossing(curve, guess)
-        return _rounded(_root(curve, low, high))
+        low, high = upward_crossing(curve, guess)
+        return rounded_gamma(root(curve, low, high))
 
 
 def _reduced_means(epsilon: Decimal, n: int) -> list[Decimal]:
@@ -104,33 +118,6 @@ def _exponential_terms(x: Decimal, n: int) -> list[Decimal]:
 def _at(means: list[Decimal], terms: list[Decimal], n: int) -> Decimal:
     """M_n(x) / n! = sum_j M_{n-j}(0) / (n-j)! x^j / j!, terms those of x."""
     return sum(map(mul, means[n::-1], terms), Decimal(0))
-
-
-def _upward_crossing(curve: _Curve, guess: Decimal) -> tuple[Decimal, Decimal]:
-    """Neighbouring points of [0, 1] between which the curve, of equal sign at 0 and 1, turns up."""
-    parts = 16
-    while True:
-        even = [Decimal(i) / parts for i in range(parts + 1)]
-        beside = [guess * scale for scale in map(Decimal, ("0.25", "0.5", "1", "2", "4"))]
-        points = sorted({*even, *(x for x in beside if x < 1)})
-        signs = [curve(x)[0] > 0 for x in points]
-        for i in range(1, len(points)):
-            if signs[i] and not signs[i - 1]:
-                return points[i - 1], points[i]
-        parts *= 4
-
-
-def _root(curve: _Curve, low: Decimal, high: Decimal) -> Decimal:
-    """Newton's method, kept between the points where the curve is negative and positive."""
-    x = (low + high) / 2
-    while True:
-        value, slope = curve(x)
-        low, high = (x, high) if value <= 0 else (low, x)
-        step = value / slope if slope > 0 else Decimal(2)
-        following = x - step if low < x - step < high else (low + high) / 2
-        if abs(following - x) <= x * Decimal("1e-35"):
-            return following
-        x = following
 
 
 @functools.lru_cache(maxsize=256)
@@ -158,7 +145,7 @@ def _interval_gamma(epsilon: float, dim: int, confidence: Decimal) -> float:
             middle = (low + high) // 2
             reached = curve(middle, Decimal(1))[0] >= 0
             low, high = (low, middle) if reached else (middle, high)
-        return _rounded(_root(functools.partial(curve, high), Decimal(0), Decimal(1)))
+        return rounded_gamma(root(functools.partial(curve, high), Decimal(0), Decimal(1)))
 
 
 class _WeightedCost:
@@ -279,4 +266,4 @@ def _callable_gamma(
     while high - low > 1e-11 * high:
         middle = 0.5 * (low + high)
         low, high = (low, middle) if folded.slope(middle) > 0.0 else (middle, high)
-    return high
+    return twelve_digits(high)

@@ -13,8 +13,7 @@ Everything but a callable cost is computed in decimal arithmetic: the same r on 
 import decimal
 import functools
 import math
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
@@ -22,8 +21,9 @@ import numpy as np
 import numpy.typing as npt
 
 from fastnoise.design.gamma import Cost, cost_power, interval_confidence
-from fastnoise.design.moments import geometric_mean, precise
+from fastnoise.design.moments import geometric_mean, precise_steps
 from fastnoise.design.quadrature import LEAST_EPSILON, array_cost, finite_values
+from fastnoise.design.real_radius import real_discrete_moment, real_radius
 from fastnoise.validation import refusal
 
 LARGEST_SENSITIVITY = 10_000  # of a callable cost, which is evaluated at 40 D / epsilon points
@@ -51,7 +51,9 @@ def optimal_radius(epsilon: float, sensitivity: int, cost: Cost) -> int:
     if isinstance(cost, tuple):
         return _interval_radius(epsilon, sensitivity, interval_confidence(cost))
     m = cost_power(cost)
-    with _exact(epsilon, sensitivity) as eps:
+    if not isinstance(m, int):
+        return real_radius(epsilon, sensitivity, m)
+    with precise_steps(epsilon, sensitivity) as eps:
         if m == 1:
             root = (-eps / 2).exp()
             turn = (sensitivity * root / (1 + root)).to_integral_value(decimal.ROUND_CEILING)
@@ -60,7 +62,7 @@ def optimal_radius(epsilon: float, sensitivity: int, cost: Cost) -> int:
         return _first(1, sensitivity, grows)
 
 
-def discrete_moment(epsilon: float, sensitivity: int, r: int, m: int) -> float:
+def discrete_moment(epsilon: float, sensitivity: int, r: int, m: int | float) -> float:
     """E|X|^m of the discrete staircase, correctly rounded; inf if it overflows.
 
     >>> discrete_moment(1.0, 1, 1, 1)  # 1 / sinh 1
@@ -68,19 +70,12 @@ def discrete_moment(epsilon: float, sensitivity: int, r: int, m: int) -> float:
     """
     if m == 0:
         return 1.0
-    with _exact(epsilon, sensitivity) as eps:
+    if not isinstance(m, int):
+        return real_discrete_moment(epsilon, sensitivity, r, m)
+    with precise_steps(epsilon, sensitivity) as eps:
         q = geometric_mean(eps)
         total = _newton(_newton_weights(q, sensitivity, m), r)
         return float(total / (r - _HALF + sensitivity * q))
-
-
-@contextmanager
-def _exact(epsilon: float, sensitivity: int) -> Iterator[Decimal]:
-    """`precise` with room to tell r from r+1: neighbours differ by (epsilon/D)^2 at the least."""
-    with precise(epsilon) as eps:
-        context = decimal.getcontext()
-        context.prec += (context.prec - 60) + 2 * len(str(sensitivity))
-        yield eps
 
 
 def _first(low: int, high: int, true: Callable[[int], bool]) -> int:
@@ -169,7 +164,7 @@ def _interval_radius(epsilon: float, sensitivity: int, confidence: Decimal) -> i
     It falls with r up to r = j and rises beyond, so r = j reaches the least n of all; other r
     may reach the same n, and the smallest of them is taken.
     """
-    with _exact(epsilon, sensitivity) as eps:
+    with precise_steps(epsilon, sensitivity) as eps:
         tail, b, scale = 1 - confidence, (-eps).exp(), sensitivity * geometric_mean(eps)
         step = max(0, int(-tail.ln() / eps) - 1)
         while not _tail(eps, step, scale, sensitivity) <= tail:

@@ -10,8 +10,11 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from fastnoise.columns import arrow
+from fastnoise.etl.fields import Entry
 from fastnoise.etl.plan import Plan
+from fastnoise.etl.texts import float_column
 from fastnoise.mechanisms.mechanism import IntegerMechanism
+from fastnoise.validation import bounds
 
 BOM = b"\xef\xbb\xbf"
 BLOCK = 1 << 24
@@ -34,8 +37,8 @@ class CsvSource:
             raise ValueError(f"{path}: {problem}") from None
         if len(set(self.names)) < len(self.names):
             raise ValueError(f"{path} has two columns of the same name")
-        self.kinds = _kinds(plan)
-        fields = [(name, self.kinds.get(name, arrow().string())) for name in self.names]
+        self.entries = {name: entry for entry in plan.entries for name in entry.columns}
+        fields = [(name, self._kind(name)) for name in self.names]
         self.schema, self.rows = arrow().schema(fields), None
 
     def batches(self) -> Iterator[Any]:
@@ -64,10 +67,16 @@ class CsvSource:
             raise _without_cells(problem) from None
         for batch in _batches(reader):
             table = pyarrow.Table.from_batches([batch])
-            for name, kind in self.kinds.items():
+            for name, entry in self.entries.items():
                 at = table.schema.get_field_index(name)
-                table = table.set_column(at, name, _numbers(table[name], kind, name))
+                table = table.set_column(at, name, _numbers(table[name], entry, name))
             yield table
+
+    def _kind(self, name: str) -> Any:
+        if name not in self.entries:
+            return arrow().string()
+        integers = isinstance(self.entries[name].mechanism, IntegerMechanism)
+        return arrow().int64() if integers else arrow().float64()
 
     def writer(self, sink: BinaryIO, schema: Any, perturbed: Sequence[str]) -> CsvTarget:
         return CsvTarget(sink, self.names, self.delimiter, self.end, self.bom)
@@ -125,21 +134,23 @@ def _quoted(column: Any, delimiter: str) -> Any:
     return compute.if_else(special, quoted, texts)
 
 
-def _kinds(plan: Plan) -> dict[str, Any]:
-    kinds = {}
-    for entry in plan.entries:
-        integers = isinstance(entry.mechanism, IntegerMechanism)
-        for name in entry.columns:
-            kinds[name] = arrow().int64() if integers else arrow().float64()
-    return kinds
-
-
-def _numbers(texts: Any, kind: Any, name: str) -> Any:
+def _numbers(texts: Any, entry: Entry, name: str) -> Any:
     pyarrow = arrow()
     from pyarrow import compute
 
     missing = compute.equal(texts, "")
+    texts = compute.if_else(missing, pyarrow.scalar(None, texts.type), texts)
     try:
-        return compute.if_else(missing, pyarrow.scalar(None, texts.type), texts).cast(kind)
+        if isinstance(entry.mechanism, IntegerMechanism):
+            return texts.cast(pyarrow.int64())
+        return float_column(texts, _grid(entry, name), *bounds("clip", entry.clip))
     except pyarrow.ArrowInvalid:  # whose message shows the text
-        raise ValueError(f"column {name!r} holds a text that is no number ({kind})") from None
+        raise ValueError(f"column {name!r} holds a text that is no number") from None
+    except ValueError as problem:
+        raise ValueError(f"column {name!r} holds {problem}") from None
+
+
+def _grid(entry: Entry, name: str) -> float:
+    """Of one column: mechanisms of boxes have a grid for each."""
+    grid = entry.mechanism.grid
+    return float(grid[entry.columns.index(name)] if isinstance(grid, tuple) else grid)

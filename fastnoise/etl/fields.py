@@ -11,8 +11,8 @@ from math import isfinite, isqrt
 from typing import Any
 
 import fastnoise
+from fastnoise.arithmetic import float_above
 from fastnoise.mechanisms.mechanism import IntegerMechanism
-from fastnoise.release import float_above
 from fastnoise.validation import refusal
 
 SCALARS = {

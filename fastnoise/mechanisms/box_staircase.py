@@ -16,7 +16,7 @@ from fastnoise.layer_tables import fits_one_table
 from fastnoise.mechanisms.ideal_box_staircase import IdealBoxStaircase
 from fastnoise.mechanisms.mechanism import Privacy, VectorMechanism, refuse_changed
 from fastnoise.release import Release, covered_sensitivity, given_grid, steps_across
-from fastnoise.validation import number, positive, refusal
+from fastnoise.validation import epsilon_below, number, refusal, sensitivity_above
 from fastnoise.vector_release import box_staircase_grids, box_staircase_release
 
 MOST_STEPS = 2.0**53  # of a width in the core: beyond, a width no longer moves its edge
@@ -47,8 +47,8 @@ class BoxStaircase(IdealBoxStaircase, VectorMechanism):
     def __init__(
         self, epsilon: float, widths: Sequence[float], *, core: Sequence[float] | None = None
     ) -> None:
-        epsilon = positive("epsilon", epsilon)
-        widths = tuple(positive("widths", width) for width in _numbers("widths", widths))
+        epsilon = epsilon_below(epsilon)
+        widths = tuple(sensitivity_above(width, "widths") for width in _numbers("widths", widths))
         if not 1 <= len(widths) <= LARGEST_DIM:
             raise ValueError(refusal("widths", widths, f"1 to {LARGEST_DIM} numbers"))
         object.__setattr__(self, "epsilon", epsilon)

@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from fastnoise.design.gamma import Cost, cost_power
-from fastnoise.design.moments import LARGEST_POWER
 from fastnoise.design.quadrature import array_cost, finite_values
 from fastnoise.mechanisms.integer_points import MOST, Points, between, outward, points
 from fastnoise.mechanisms.steps import SymmetricLaw, decay
@@ -97,7 +96,7 @@ class CappedLaw(SymmetricLaw):
         return np.where((given >= 0.0) & (given <= 1.0), self._isf(given), np.nan)[()]
 
     def expected_cost(self, cost: Cost) -> float:
-        """E cost(X) for "l1", "l2", an integer m, or a callable, which is evaluated at i >= 0.
+        """E cost(X) for "l1", "l2", a power m, or a callable, which is evaluated at i >= 0.
 
         A callable is summed over the support, which may have 10,000,000 integers on each side.
         """
@@ -295,14 +294,6 @@ class CappedLaw(SymmetricLaw):
             total += float(np.sum(self._probability(i) * (values - at_zero)))
             before = float(values[-1])
         return at_zero + 2.0 * total
-
-
-def moment_power(m: Any) -> int:
-    power = number("m", m, "an integer >= 0")
-    if not (0.0 <= power <= LARGEST_POWER and power.is_integer()):
-        allowed = f"an integer in [0, {LARGEST_POWER}] (expected_cost takes a callable)"
-        raise ValueError(refusal("m", m, allowed))
-    return int(power)
 
 
 def _beyond(at: Points, inside: FloatArray) -> FloatArray:

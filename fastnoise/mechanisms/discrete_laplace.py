@@ -9,7 +9,7 @@ from fastnoise.certificate import Guarantee
 from fastnoise.mechanisms.ideal_discrete_laplace import IdealDiscreteLaplace
 from fastnoise.mechanisms.mechanism import IntegerMechanism, Privacy, any_changed
 from fastnoise.release import Release, integer_laplace_release, integer_sensitivity
-from fastnoise.validation import positive
+from fastnoise.validation import epsilon_below
 
 
 @dataclass(frozen=True, init=False)
@@ -32,7 +32,7 @@ class DiscreteLaplace(IdealDiscreteLaplace, IntegerMechanism):
     sensitivity: int
 
     def __init__(self, epsilon: float, sensitivity: int = 1) -> None:
-        epsilon = positive("epsilon", epsilon)
+        epsilon = epsilon_below(epsilon)
         object.__setattr__(self, "epsilon", epsilon)
         object.__setattr__(self, "sensitivity", integer_sensitivity(epsilon, sensitivity))
 

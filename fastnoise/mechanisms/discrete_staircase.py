@@ -16,7 +16,7 @@ from fastnoise.mechanisms.mechanism import (
     refuse_changed,
 )
 from fastnoise.release import Release, discrete_staircase_release, integer_sensitivity
-from fastnoise.validation import positive, refusal, whole
+from fastnoise.validation import epsilon_below, refusal, whole
 
 
 class _Staircase(IdealDiscreteStaircase, IntegerMechanism):
@@ -65,7 +65,7 @@ class DiscreteStaircase(_Staircase):
         cost: Cost = "l1",
         r: int | str | None = None,
     ) -> None:
-        epsilon = positive("epsilon", epsilon)
+        epsilon = epsilon_below(epsilon)
         sensitivity = integer_sensitivity(epsilon, sensitivity)
         object.__setattr__(self, "epsilon", epsilon)
         object.__setattr__(self, "sensitivity", sensitivity)
@@ -96,7 +96,7 @@ class Geometric(_Staircase):
     epsilon: float
 
     def __init__(self, epsilon: float) -> None:
-        epsilon = positive("epsilon", epsilon)
+        epsilon = epsilon_below(epsilon)
         integer_sensitivity(epsilon, 1)
         object.__setattr__(self, "epsilon", epsilon)
 

@@ -80,12 +80,12 @@ class IdealDiscreteLaplace(SymmetricLaw):
         """The least i with sf(i) <= p, accurate however small p is."""
         return self._steps.isf(p)
 
-    def moment(self, m: int) -> float:
-        """E|X|^m for an integer m up to 200, to 1e-13; inf on overflow."""
+    def moment(self, m: float) -> float:
+        """E|X|^m to 1e-13: integers m up to 200, other m up to 100. inf on overflow."""
         return self._steps.moment(m)
 
     def expected_cost(self, cost: Cost) -> float:
-        """E cost(X) for "l1", "l2", an integer m, or a callable, which is evaluated at i >= 0.
+        """E cost(X) for "l1", "l2", a power m, or a callable, which is evaluated at i >= 0.
 
         A callable is summed to about 1e-13; it needs epsilon >= 1e-3 and a sensitivity up to 10000.
         """

@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fastnoise.design.gamma import Cost, cost_power
-from fastnoise.design.moments import LARGEST_POWER
+from fastnoise.design.gamma import Cost, cost_power, moment_power
 from fastnoise.design.radius import LatticeCost, discrete_moment
 from fastnoise.mechanisms.integer_points import FAR, MOST, Points, between, outward, points
 from fastnoise.mechanisms.steps import SymmetricLaw, decay, least_missed
@@ -94,16 +93,12 @@ class IdealDiscreteStaircase(SymmetricLaw):
 
         return (np.where(upper, 1.0, -1.0) * self._steps_out(given, reached) + 0.0)[()]
 
-    def moment(self, m: int) -> float:
-        """E|X|^m for an integer m up to 200, correctly rounded; inf on overflow."""
-        power = number("m", m, "an integer >= 0")
-        if not (0.0 <= power <= LARGEST_POWER and power.is_integer()):
-            allowed = f"an integer in [0, {LARGEST_POWER}] (expected_cost takes a callable)"
-            raise ValueError(refusal("m", m, allowed))
-        return discrete_moment(self.epsilon, self.sensitivity, self.r, int(power))
+    def moment(self, m: float) -> float:
+        """E|X|^m, correctly rounded: integers m up to 200, other m up to 100. inf on overflow."""
+        return discrete_moment(self.epsilon, self.sensitivity, self.r, moment_power(m))
 
     def expected_cost(self, cost: Cost) -> float:
-        """E cost(X) for "l1", "l2", an integer m, or a callable, which is evaluated at i >= 0.
+        """E cost(X) for "l1", "l2", a power m, or a callable, which is evaluated at i >= 0.
 
         A callable is summed to about 1e-13; it needs epsilon >= 1e-3 and a sensitivity up to 10000.
         """

@@ -12,7 +12,9 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
-from fastnoise.mechanisms.capped_law import CappedLaw, Shape, moment_power
+from fastnoise.design.gamma import moment_power
+from fastnoise.design.real_radius import flat_real_moment
+from fastnoise.mechanisms.capped_law import CappedLaw, Shape
 from fastnoise.mechanisms.ideal_truncated_discrete_laplace import exact_delta, flat_power_sums
 
 
@@ -40,12 +42,14 @@ class IdealDiscreteUniform(CappedLaw):
     def _shape(self) -> Shape:
         return _shape(exact_delta(self.delta), self.sensitivity)
 
-    def moment(self, m: int) -> float:
-        """E|X|^m for an integer m up to 200, correctly rounded; inf on overflow."""
+    def moment(self, m: float) -> float:
+        """E|X|^m, correctly rounded: integers m up to 200, other m up to 100. inf on overflow."""
         power = moment_power(m)
         if power == 0:
             return 1.0
         core, height, edge = self.exact_weights()
+        if not isinstance(power, int):
+            return flat_real_moment(height, core + 1, edge, power)
         total = 2 * (height * flat_power_sums(core + 1, power)[power] + edge * (core + 1) ** power)
         try:
             return float(total)

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fastnoise.design.gamma import Cost, cost_power
-from fastnoise.design.moments import LARGEST_POWER
+from fastnoise.design.gamma import Cost, cost_power, moment_power
 from fastnoise.design.radial_gamma import RadialCost
+from fastnoise.design.real_power import real_radial_moment
 from fastnoise.mechanisms.ideal_staircase import IdealStaircase
 from fastnoise.mechanisms.layers import Layers, layers
-from fastnoise.validation import number, refusal
+from fastnoise.validation import refusal
 
 FloatArray = npt.NDArray[np.float64]
 Floats = Any  # a float64 where the argument is a scalar, else an array of its shape
@@ -67,16 +67,15 @@ class StaircaseRadius:
         tail = np.asarray(p, dtype=np.float64)
         return self._quantile(tail, 1.0 - tail)
 
-    def moment(self, m: int) -> float:
+    def moment(self, m: float) -> float:
         """E ||X||^m = D^m d/(d+m) M_{d+m}(gamma) / M_d(gamma), correctly rounded; inf on overflow.
 
-        m is an integer up to 200.
+        m is an integer up to 200, or a number up to 100.
         """
-        power = number("m", m, "an integer >= 0")
-        if not (0.0 <= power <= LARGEST_POWER and power.is_integer()):
-            allowed = f"an integer in [0, {LARGEST_POWER}] (expected_cost takes a callable)"
-            raise ValueError(refusal("m", m, allowed))
-        return self.scaled_moment(int(power), Fraction(self.dim, self.dim + int(power)))
+        power = moment_power(m)
+        if isinstance(power, int):
+            return self.scaled_moment(power, Fraction(self.dim, self.dim + power))
+        return real_radial_moment(self.epsilon, self.dim, self.sensitivity, self._line.gamma, power)
 
     def scaled_moment(self, m: int, factor: Fraction) -> float:
         """factor * D^m M_{d+m}(gamma) / M_d(gamma)."""
@@ -176,7 +175,7 @@ class IdealL1Staircase:
 
     @np.errstate(under="ignore")
     def expected_cost(self, cost: Cost) -> float:
-        """E ||X||_1 for "l1", E ||X||_2^2 for "l2", E ||X||_1^m for an integer m, or a callable.
+        """E ||X||_1 for "l1", E ||X||_2^2 for "l2", E ||X||_1^m for a number m, or a callable.
 
         A callable is a cost of ||X||_1: it is evaluated at numbers >= 0, integrated to about 1e-12
         and needs epsilon >= 1e-3 and a dim up to 64.

@@ -16,12 +16,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fastnoise.design.gamma import Cost, cost_power
-from fastnoise.design.moments import LARGEST_POWER, LARGEST_REAL_POWER
+from fastnoise.design.gamma import Cost, cost_power, moment_power
 from fastnoise.design.quadrature import array_cost
 from fastnoise.mechanisms.ideal_l1_staircase import vectors
 from fastnoise.mechanisms.ideal_laplace import IdealLaplace
-from fastnoise.validation import number, refusal, whole
+from fastnoise.validation import refusal, whole
 
 FloatArray = npt.NDArray[np.float64]
 Floats = Any  # a float64 where the argument is a scalar, else an array of its shape
@@ -77,10 +76,7 @@ class GammaRadius:
         >>> fn.L2Laplace(epsilon=0.5, dim=3).radius.moment(2)  # 3 * 4 * 2**2
         48.0
         """
-        power = number("m", m, "a real number >= 0")
-        if not 0.0 <= power <= (LARGEST_POWER if power.is_integer() else LARGEST_REAL_POWER):
-            allowed = f"an integer in [0, {LARGEST_POWER}] or a number in [0, {LARGEST_REAL_POWER}]"
-            raise ValueError(refusal("m", m, allowed))
+        power = moment_power(m)
         units, rest = int(power), power % 1.0
         rising = math.prod(range(self.shape, self.shape + units))
         scale = Fraction(self.sensitivity) / Fraction(self.epsilon)
@@ -206,7 +202,7 @@ class IdealL2Laplace(_Normed):
         return self._mse(1)
 
     def expected_cost(self, cost: Cost) -> float:
-        """E ||V||_1 for "l1", E ||V||_2^2 for "l2", E ||V||_2^m for an integer m, or a callable.
+        """E ||V||_1 for "l1", E ||V||_2^2 for "l2", E ||V||_2^m for a number m, or a callable.
 
         A callable is a cost of ||V||_2: it is evaluated at numbers >= 0 and integrated to 1e-12.
         """
@@ -242,7 +238,7 @@ class IdealMultiUserLaplace(_Normed):
     def expected_cost(self, cost: Cost, n: int) -> float:
         """E cost of the noise of n users.
 
-        "l1": the sum of all |v|; "l2": the sum of all v^2; an integer m, or a callable, which is
+        "l1": the sum of all |v|; "l2": the sum of all v^2; a number m, or a callable, which is
         evaluated at numbers >= 0 and integrated to 1e-12: of the sum of the n users' ||V_i||_2.
         """
         return self._expected_cost(cost, _users(n))

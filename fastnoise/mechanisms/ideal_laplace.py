@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fastnoise.design.gamma import Cost, cost_power
-from fastnoise.design.moments import LARGEST_POWER, LARGEST_REAL_POWER
+from fastnoise.design.gamma import Cost, cost_power, moment_power
 from fastnoise.design.quadrature import FoldedCost
 from fastnoise.mechanisms.steps import LineLaw
 from fastnoise.validation import floats, number, refusal
@@ -62,16 +61,13 @@ class IdealLaplace(LineLaw):
         >>> fn.Laplace(epsilon=0.5, sensitivity=2.0).moment(3)
         384.0
         """
-        power = number("m", m, "a real number >= 0")
-        whole = power.is_integer()
-        if not 0.0 <= power <= (LARGEST_POWER if whole else LARGEST_REAL_POWER):
-            allowed = f"an integer in [0, {LARGEST_POWER}] or a number in [0, {LARGEST_REAL_POWER}]"
-            raise ValueError(refusal("m", m, allowed))
+        power = moment_power(m)
+        whole = isinstance(power, int)
         return self._integer_moment(int(power)) if whole else self._real_moment(power)
 
     @np.errstate(under="ignore")
     def expected_cost(self, cost: Cost) -> float:
-        """E cost(X) for "l1", "l2", an integer m, or a callable, which is evaluated at x >= 0.
+        """E cost(X) for "l1", "l2", a power m, or a callable, which is evaluated at x >= 0.
 
         A callable is integrated scale by scale to about 1e-13, whatever epsilon is.
 

@@ -15,10 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from fastnoise.design.gamma import Cost, cost_power
+from fastnoise.design.gamma import Cost, cost_power, moment_power
 from fastnoise.design.moments import (
-    LARGEST_POWER,
-    LARGEST_REAL_POWER,
     inner_odds,
     integer_moment,
     outer_mass,
@@ -78,17 +76,13 @@ class IdealStaircase(LineLaw):
         >>> fn.Staircase(epsilon=2.0, sensitivity=3.0).moment(1)  # 3 / (2 sinh 1)
         1.2763771923589824
         """
-        power = number("m", m, "a real number >= 0")
-        whole = power.is_integer()
-        if not 0.0 <= power <= (LARGEST_POWER if whole else LARGEST_REAL_POWER):
-            allowed = f"an integer in [0, {LARGEST_POWER}] or a number in [0, {LARGEST_REAL_POWER}]"
-            raise ValueError(refusal("m", m, allowed))
+        power = moment_power(m)
         law = self.epsilon, self.sensitivity, self._gamma
-        return integer_moment(*law, int(power)) if whole else real_moment(*law, power)
+        return integer_moment(*law, power) if isinstance(power, int) else real_moment(*law, power)
 
     @np.errstate(under="ignore")
     def expected_cost(self, cost: Cost) -> float:
-        """E cost(X) for "l1", "l2", an integer m, or a callable, which is evaluated at x >= 0.
+        """E cost(X) for "l1", "l2", a power m, or a callable, which is evaluated at x >= 0.
 
         A callable is integrated step by step to about 1e-13 and needs epsilon >= 1e-3.
         """

@@ -26,8 +26,10 @@ from functools import lru_cache
 from numbers import Rational
 from typing import Any, NamedTuple
 
+from fastnoise.design.gamma import moment_power
 from fastnoise.design.moments import precise
-from fastnoise.mechanisms.capped_law import CappedLaw, Shape, moment_power
+from fastnoise.design.real_radius import real_power_sum
+from fastnoise.mechanisms.capped_law import CappedLaw, Shape
 from fastnoise.validation import number, refusal
 
 # --- delta, exactly -------------------------------------------------------------------------------
@@ -40,7 +42,7 @@ def given_delta(delta: Any) -> float | Fraction:
     """A delta as it is kept: a Fraction as a Fraction, any other number as a float."""
     allowed = "a number or a Fraction strictly between 0 and 1"
     fraction = isinstance(delta, Rational) and not isinstance(delta, int)
-    value = Fraction(delta) if fraction else number("delta", delta, allowed)
+    value = Fraction(delta) if fraction else _float_delta(delta, allowed)
     if not (0 < value < 1):
         raise ValueError(refusal("delta", delta, allowed))
     if not (value >= sys.float_info.min):
@@ -48,6 +50,14 @@ def given_delta(delta: Any) -> float | Fraction:
     if fraction and Fraction(value).denominator.bit_length() > LARGEST_FRACTION:
         raise ValueError(f"delta must be a Fraction of at most {LARGEST_FRACTION} bits")
     return value
+
+
+def _float_delta(delta: Any, allowed: str) -> float:
+    """What is no float goes down, to one that means no more than was given."""
+    value = number("delta", delta, allowed, -math.inf)
+    if value == delta or not (0 < value < 1) or exact_delta(value) <= value:
+        return value
+    return math.nextafter(value, 0.0)
 
 
 def exact_delta(delta: float | Fraction) -> Fraction:
@@ -171,8 +181,8 @@ class IdealTruncatedDiscreteLaplace(CappedLaw):
     def _shape(self) -> Shape:
         return _shape(*self._law())
 
-    def moment(self, m: int) -> float:
-        """E|X|^m for an integer m up to 200, correctly rounded; inf on overflow."""
+    def moment(self, m: float) -> float:
+        """E|X|^m, correctly rounded: integers m up to 200, other m up to 100. inf on overflow."""
         power = moment_power(m)
         return 1.0 if power == 0 else _moment(*self._law(), power)
 
@@ -196,10 +206,14 @@ def _shape(epsilon: float, delta: Fraction, sensitivity: int) -> Shape:
     return Shape(float(rate), height, weights.core, edge, log_cut)
 
 
-def _moment(epsilon: float, delta: Fraction, sensitivity: int, m: int) -> float:
+def _moment(epsilon: float, delta: Fraction, sensitivity: int, m: int | float) -> float:
     """2 height sum_{k <= j} l^k k^m + 2 edge (j+1)^m."""
     weights = exact_weights(epsilon, delta, sensitivity)
     with _digits(epsilon, delta, sensitivity, 40) as eps:
-        inner = power_sums(eps / sensitivity, weights.core + 1, m)[m]
-        outer = weights.edge * Decimal(weights.core + 1) ** m
+        rate, end = eps / sensitivity, weights.core + 1
+        if isinstance(m, int):
+            inner = power_sums(rate, end, m)[m]
+        else:
+            inner = real_power_sum(rate, end, Decimal(m))
+        outer = weights.edge * (Decimal(end).ln() * Decimal(m)).exp()
         return float(2 * (weights.height * inner + outer))

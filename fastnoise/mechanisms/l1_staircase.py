@@ -12,7 +12,7 @@ from fastnoise.mechanisms.ideal_l1_staircase import IdealL1Staircase
 from fastnoise.mechanisms.mechanism import Privacy, VectorMechanism
 from fastnoise.mechanisms.staircase import released_radius
 from fastnoise.release import Release, covered_sensitivity, staircase_grid, steps_across
-from fastnoise.validation import fraction, positive, refusal, whole
+from fastnoise.validation import epsilon_below, fraction, refusal, sensitivity_above, whole
 from fastnoise.vector_release import l1_staircase_grid, l1_staircase_release
 
 
@@ -26,7 +26,7 @@ class L1Staircase(IdealL1Staircase, VectorMechanism):
     `sensitivity` in l1. Optimal for E||x||_1 at dim 2 (Geng 2013, theorem 3.1), and worth it over
     `Laplace` where epsilon is of the order of `dim` or more. `dim` is at most 128.
 
-    cost: what gamma minimises the mean of: "l1" for ||x||_1, "l2" for ||x||_2**2, an integer m for
+    cost: what gamma minimises the mean of: "l1" for ||x||_1, "l2" for ||x||_2**2, a number m for
         ||x||_1**m ("l2" gives the gamma of 2), ("interval", 0.95) for the smallest l1 ball of that
         confidence, or a callable of ||x||_1, non-decreasing on x >= 0. It is not stored.
     gamma: wins over `cost`: a number in [0, 1]; at dim 1 also "heuristic" or "dominating", as for
@@ -53,7 +53,7 @@ class L1Staircase(IdealL1Staircase, VectorMechanism):
         cost: Cost = "l1",
         gamma: float | str | None = None,
     ) -> None:
-        epsilon, sensitivity = positive("epsilon", epsilon), positive("sensitivity", sensitivity)
+        epsilon, sensitivity = epsilon_below(epsilon), sensitivity_above(sensitivity)
         dim = whole("dim", dim, 1, LARGEST_DIM + 1)
         object.__setattr__(self, "epsilon", epsilon)
         object.__setattr__(self, "dim", dim)

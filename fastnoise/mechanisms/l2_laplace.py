@@ -14,7 +14,7 @@ from fastnoise.mechanisms.mechanism import (
     refuse_changed,
 )
 from fastnoise.release import CHANGED, Release, covered_sensitivity, laplace_grid, steps_across
-from fastnoise.validation import positive, whole
+from fastnoise.validation import epsilon_below, sensitivity_above, whole
 from fastnoise.vector_release import l2_grid, l2_release, l2_sensitivity
 
 LARGEST_DIM = 65_536
@@ -31,9 +31,9 @@ class _Vectors(VectorMechanism):
     sensitivity: float
 
     def __init__(self, epsilon: float, dim: int, sensitivity: float = 1.0) -> None:
-        object.__setattr__(self, "epsilon", positive("epsilon", epsilon))
+        object.__setattr__(self, "epsilon", epsilon_below(epsilon))
         object.__setattr__(self, "dim", whole("dim", dim, 1, LARGEST_DIM + 1))
-        object.__setattr__(self, "sensitivity", positive("sensitivity", sensitivity))
+        object.__setattr__(self, "sensitivity", sensitivity_above(sensitivity))
 
     @property
     def delta(self) -> float:

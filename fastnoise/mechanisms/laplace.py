@@ -16,7 +16,7 @@ from fastnoise.release import (
     laplace_release,
     steps_across,
 )
-from fastnoise.validation import positive
+from fastnoise.validation import epsilon_below, sensitivity_above
 
 
 @dataclass(frozen=True, init=False)
@@ -39,8 +39,8 @@ class Laplace(IdealLaplace, Mechanism):
     sensitivity: float
 
     def __init__(self, epsilon: float, sensitivity: float = 1.0) -> None:
-        object.__setattr__(self, "epsilon", positive("epsilon", epsilon))
-        object.__setattr__(self, "sensitivity", positive("sensitivity", sensitivity))
+        object.__setattr__(self, "epsilon", epsilon_below(epsilon))
+        object.__setattr__(self, "sensitivity", sensitivity_above(sensitivity))
 
     @property
     def delta(self) -> float:

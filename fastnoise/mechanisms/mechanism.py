@@ -10,11 +10,12 @@ from fractions import Fraction
 from typing import Any, Self
 
 from fastnoise import dispatch
+from fastnoise.arithmetic import float_above
 from fastnoise.certificate import Certificate, Guarantee, certified
 from fastnoise.float_mode import refuse_odd_floats
 from fastnoise.release import Release, given_grid
 from fastnoise.stream import Stream
-from fastnoise.validation import number, refusal, whole
+from fastnoise.validation import exact, refusal, whole
 
 TOLERATED = 1.01  # times epsilon, where more rows change than an explicit grid is made for
 
@@ -40,7 +41,7 @@ class Privacy:
     changed: int | None = None
 
     def at(self, distance: float) -> float:
-        """The epsilon between inputs `distance` apart.
+        """The epsilon between inputs `distance` apart, rounded up.
 
         Staircases pay for each sensitivity begun, Lipschitz mechanisms in proportion; laws that
         end, which have a delta, pay in proportion up to the sensitivity, and infinity beyond.
@@ -49,16 +50,17 @@ class Privacy:
         >>> fn.Staircase(epsilon=0.5, sensitivity=2.0).privacy.at(2.1)
         1.0
         """
-        apart = number("distance", distance)
+        apart = exact("distance", distance)
         if not (apart >= 0):
             raise ValueError(refusal("distance", distance, "a number from 0 up"))
-        if self.delta > 0:
-            return (
-                self.epsilon * apart / self.sensitivity if apart <= self.sensitivity else math.inf
-            )
-        if self.lipschitz is not None or math.isinf(apart):
-            return apart * (self.lipschitz or self.epsilon)
-        return self.epsilon * math.ceil(Fraction(apart) / Fraction(self.sensitivity))
+        if math.inf in (apart, self.epsilon):
+            return math.inf
+        times = Fraction(apart) / Fraction(self.sensitivity)
+        if self.delta > 0 and times > 1:
+            return math.inf
+        if self.delta == 0 and self.lipschitz is None:
+            times = Fraction(math.ceil(times))
+        return float_above(Fraction(self.epsilon) * times)
 
 
 class Mechanism(ABC):

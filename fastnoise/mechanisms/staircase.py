@@ -17,7 +17,7 @@ from fastnoise.release import (
     staircase_release,
     steps_across,
 )
-from fastnoise.validation import fraction, positive, refusal
+from fastnoise.validation import epsilon_below, fraction, refusal, sensitivity_above
 
 
 @dataclass(frozen=True, init=False)
@@ -29,7 +29,7 @@ class Staircase(IdealStaircase, Mechanism):
     own noise: epsilon-DP when one element changes by at most `sensitivity`. A person in k elements
     pays k * epsilon.
 
-    cost: what gamma minimises the mean of: "l1", "l2", an integer m for |x|**m, ("interval", 0.95)
+    cost: what gamma minimises the mean of: "l1", "l2", a number m for |x|**m, ("interval", 0.95)
         for the shortest symmetric interval of that confidence, or a callable that is symmetric and
         non-decreasing on x >= 0. It is not stored.
     gamma: wins over `cost`: a number in [0, 1], "heuristic" for e**-epsilon / 2 (never better), or
@@ -54,7 +54,7 @@ class Staircase(IdealStaircase, Mechanism):
         cost: Cost = "l1",
         gamma: float | str | None = None,
     ) -> None:
-        epsilon, sensitivity = positive("epsilon", epsilon), positive("sensitivity", sensitivity)
+        epsilon, sensitivity = epsilon_below(epsilon), sensitivity_above(sensitivity)
         object.__setattr__(self, "epsilon", epsilon)
         object.__setattr__(self, "sensitivity", sensitivity)
         object.__setattr__(self, "gamma", staircase_gamma(epsilon, sensitivity, cost, gamma))

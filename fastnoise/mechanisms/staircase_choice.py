@@ -15,7 +15,7 @@ from fastnoise.mechanisms.mechanism import Privacy, certified_grid, refuse_chang
 from fastnoise.mechanisms.staircase import staircase_gamma
 from fastnoise.release import STEPS_BITS, power_grid
 from fastnoise.stream import Stream
-from fastnoise.validation import number, positive, refusal
+from fastnoise.validation import epsilon_below, number, refusal, sensitivity_above
 
 
 @dataclass(frozen=True, init=False)
@@ -51,7 +51,7 @@ class StaircaseChoice:
     def __init__(
         self, epsilon: float, sensitivity: float = 1.0, *, gamma: float | str | None = None
     ) -> None:
-        epsilon, sensitivity = positive("epsilon", epsilon), positive("sensitivity", sensitivity)
+        epsilon, sensitivity = epsilon_below(epsilon), sensitivity_above(sensitivity)
         object.__setattr__(self, "epsilon", epsilon)
         object.__setattr__(self, "sensitivity", sensitivity)
         object.__setattr__(self, "gamma", staircase_gamma(epsilon, sensitivity, "l1", gamma))

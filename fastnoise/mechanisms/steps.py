@@ -16,7 +16,7 @@ class SymmetricLaw(ABC):
     """A law that is the same on both sides of 0."""
 
     @abstractmethod
-    def moment(self, m: int) -> float:
+    def moment(self, m: float) -> float:
         """E|X|^m."""
 
     def mean(self) -> float:

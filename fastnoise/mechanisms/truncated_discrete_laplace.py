@@ -15,7 +15,7 @@ from fastnoise.mechanisms.ideal_truncated_discrete_laplace import (
 )
 from fastnoise.mechanisms.mechanism import IntegerMechanism, Privacy, any_changed
 from fastnoise.release import Release, integer_sensitivity, truncated_laplace_release
-from fastnoise.validation import positive
+from fastnoise.validation import epsilon_below
 
 
 @dataclass(frozen=True, init=False)
@@ -42,7 +42,7 @@ class TruncatedDiscreteLaplace(IdealTruncatedDiscreteLaplace, IntegerMechanism):
     sensitivity: int
 
     def __init__(self, epsilon: float, delta: float | Fraction, sensitivity: int = 1) -> None:
-        epsilon = positive("epsilon", epsilon)
+        epsilon = epsilon_below(epsilon)
         object.__setattr__(self, "epsilon", epsilon)
         object.__setattr__(self, "delta", given_delta(delta))
         object.__setattr__(self, "sensitivity", integer_sensitivity(epsilon, sensitivity))

@@ -10,7 +10,7 @@ from decimal import Context
 from fractions import Fraction
 from math import inf
 
-from fastnoise.release import float_above
+from fastnoise.arithmetic import float_above
 
 Ratio = tuple[int, int]  # of two weights; (1, 0) is without bound
 Bounds = tuple[Fraction, Fraction]  # at least, at most

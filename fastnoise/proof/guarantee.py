@@ -9,6 +9,7 @@ from math import inf, isqrt, prod
 
 from fastnoise_kernels import layout
 
+from fastnoise.arithmetic import float_above
 from fastnoise.certificate import Guarantee
 from fastnoise.exact import DrawnLaw, DrawnLayers
 from fastnoise.mechanisms.ideal_discrete_uniform import FlatWeights
@@ -16,7 +17,6 @@ from fastnoise.mechanisms.ideal_truncated_discrete_laplace import stated_delta, 
 from fastnoise.proof import line
 from fastnoise.proof.bounds import CERTAIN
 from fastnoise.proof.layers import LayerProof
-from fastnoise.release import float_above
 from fastnoise.tables import Law
 from fastnoise.vector_reader import l1_points
 

@@ -14,6 +14,7 @@ from functools import cached_property
 from itertools import accumulate
 from math import ceil, comb, inf
 
+from fastnoise.arithmetic import float_above
 from fastnoise.exact import DrawnLayers, exp_bounds
 from fastnoise.layer_tables import differences, digit_sums, eulerian
 from fastnoise.proof.bounds import (
@@ -25,7 +26,6 @@ from fastnoise.proof.bounds import (
     quotient,
     rest,
 )
-from fastnoise.release import float_above
 from fastnoise.tables import LARGEST_EPSILON
 
 DIGITS = 120  # of logarithms: sums of them are right to 10**-100; tables have room for 10**-34

@@ -1,0 +1,30 @@
+"""From exact numbers to floats, rounded to a side that is known."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from numbers import Integral
+from typing import Any
+
+
+def float_toward(value: Any, side: float) -> float:
+    """The float at a real number, or else the next one on that side of it, inf or -inf.
+
+    >>> float_toward(2**53 + 1, -math.inf), float_toward(Fraction(1, 10), -math.inf)
+    (9007199254740992.0, 0.09999999999999999)
+    """
+    nearest = float(value)
+    if isinstance(value, Integral):
+        value = int(value)  # numpy compares its integers with floats as floats
+    if math.isfinite(nearest) and (nearest < value if side > 0 else nearest > value):
+        return math.nextafter(nearest, side)
+    return nearest
+
+
+def float_above(value: Fraction) -> float:
+    """The least float that is no smaller; inf beyond them all."""
+    try:
+        return float_toward(value, math.inf)
+    except OverflowError:
+        return math.inf
