@@ -178,6 +178,9 @@ class DrawnLayers:
         self.times = [int(law[head + layout.TABLE_TIMES]) for head in heads[:-1]]
         self.last = int(law[heads[-2] + layout.TABLE_LAST])
         self.digit, self.digits = Table.digit(law).weights(), int(law[layout.DIGIT_LEVELS])
+        start = int(law[layout.COUNT_THRESHOLDS])
+        stop = start + self.dim * int(law[layout.SMALL_LAYERS])
+        self.thresholds = [int(word) for word in law[start:stop]]
 
     def digit_probability(self, digit: int) -> Fraction:
         restarts, entry = divmod(digit, self.digits)

@@ -135,9 +135,10 @@ def _truncation(epsilon: Fraction, delta: Fraction, steps: int) -> tuple[int, Fr
     with localcontext(Context(digits, Emin=MIN_EMIN, Emax=MAX_EMAX, traps=[])):
         fall = _decimal(epsilon) / steps
         growth, whole_growth = fall.exp() - 1, _decimal(epsilon).exp() - 1
-        ratio, part = (-fall).exp(), _decimal(delta) * growth / whole_growth
+        ratio, part = 1 / (growth + 1), _decimal(delta) * growth / whole_growth
         top = (1 - ratio + 2 * part * ratio) / (1 + ratio)
-        return int((top / part).ln() / fall), Fraction(part) * SLACK
+        # All digits of a logarithm take seconds at a large epsilon, and a whole number is wanted.
+        return int(Context(DIGITS).ln(top / part) / fall), Fraction(part) * SLACK
 
 
 def _bits_below(value: Fraction) -> int:

@@ -22,24 +22,37 @@ from fastnoise_kernels import layout
 from fastnoise_kernels.sorting import sorting_network
 
 from fastnoise.tables import LARGEST_EPSILON, REACH, Law, append_table, exp_above, restarting
+from fastnoise.validation import refusal
 
 SLACK = 1 - Fraction(1, 1 << 80)
 MOST_ENTRIES = 1 << 14
 PRECISE_BITS = 160  # of every weight
 TAIL_BITS = 66  # a table ends where all beyond is less likely than 2**-64
 DIGIT_LEVELS = 63
+LARGEST_EXPONENT = 20_000  # epsilon * dim: weights of 30,000 bits, and 2 seconds for all of them
 LOG2_E = 1.4426950408889634
 NO_LAST = 0xFFFFFFFF
 
 
 def layer_law(
-    epsilon: float, points: Sequence[int], steps: Sequence[int], radii: Sequence[int]
+    epsilon: float,
+    points: Sequence[int],
+    steps: Sequence[int],
+    radii: Sequence[int],
+    thresholds: Sequence[int] = (),
 ) -> Law:
-    """Layers of points[0], points[1], ... points, of which points[: d + 1] tell all others."""
+    """Layers of points[0], points[1], ... points, of which points[: d + 1] tell all others.
+
+    thresholds: of balls, `count_thresholds`.
+    """
     dim = len(points) - 1
     # Beyond this epsilon all layers but the first are rarer than e**-200, and that will do; a
     # whole number, because a logarithm is not the same to the last bit on every machine.
-    epsilon = min(epsilon, ceil(log(points[1]) - log(points[0])) + 200.0, LARGEST_EPSILON)
+    capped = min(epsilon, ceil(log(points[1]) - log(points[0])) + 200.0, LARGEST_EPSILON)
+    if capped * dim > LARGEST_EXPONENT:
+        allowed = f"at most {LARGEST_EXPONENT // dim} for {dim} coordinates on this grid"
+        raise ValueError(refusal("epsilon", epsilon, f"{allowed}: tables take too long beyond"))
+    epsilon = capped
     coins, top = _coins(Fraction(epsilon) * SLACK, points)
     if len(coins) > layout.MOST_COINS:
         raise AssertionError("epsilon is too small for a law of layers")
@@ -69,6 +82,8 @@ def layer_law(
     network = list(sorting_network(dim))
     words[layout.NETWORK], words[layout.PAIRS] = len(words), len(network)
     words += [place for pair in network for place in pair]
+    words[layout.COUNT_THRESHOLDS], words[layout.SMALL_LAYERS] = len(words), len(thresholds) // dim
+    words += thresholds
     law = np.array(words, np.uint64)
     law.flags.writeable = False
     return law

@@ -7,11 +7,13 @@ cannot decide is drawn by it for real.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
-from math import comb
+from itertools import accumulate
 
 from fastnoise_kernels import layout
 
+from fastnoise.balls import points_by_count
 from fastnoise.l2_reader import L2Reader
 from fastnoise.reader import MASK_32, Table, bounded, restarted_digit, row_words
 from fastnoise.tables import Law
@@ -80,9 +82,7 @@ class BallReader(LayerReader):
     def place(self, layer: int, own: list[int], words: Iterator[int]) -> list[int]:
         most = self.radii[0] - 1 + layer * self.steps[0] + self.dim
         if most < layout.LEAST_PER_SQUARE * self.dim**2:
-            radius = most - self.dim
-            rank = bounded(l1_points(self.dim, radius), next(words), 64, words)
-            return l1_point(self.dim, radius, rank)
+            return self.small_place(most - self.dim, words)
         given = iter(own)
         while True:
             drawn = [bounded(2 * most, word, 64, words) for word in given]
@@ -93,42 +93,35 @@ class BallReader(LayerReader):
                 return [-s if sign else s for s, sign in zip(sizes, signs, strict=True)]
             given = (next(words) for _ in range(self.dim))
 
-
-def l1_points(dim: int, radius: int) -> int:
-    """How many integer vectors have |n_1| + .. + |n_dim| <= radius."""
-    return sum((comb(dim, j) * comb(radius, j)) << j for j in range(dim + 1))
-
-
-def l1_point(dim: int, radius: int, rank: int) -> list[int]:
-    """The vector of that rank among them: by how many are not 0, which, their sums and signs."""
-    count = 0
-    while rank >= (some := (comb(dim, count) * comb(radius, count)) << count):
-        rank, count = rank - some, count + 1
-    rank, signs = divmod(rank, 1 << count)
-    sums, which = divmod(rank, comb(dim, count))
-    point, before = [0] * dim, -1
-    places, ends = subset(dim, count, which), subset(radius, count, sums)
-    for i, (place, end) in enumerate(zip(places, ends, strict=True)):
-        point[place] = (end - before) * (-1 if signs >> i & 1 else 1)
-        before = end
-    return point
+    def small_place(self, radius: int, words: Iterator[int]) -> list[int]:
+        count = nonzero_count(self.dim, radius, words)
+        signs = sum(next(words) << i for i in range(0, self.dim, 64))
+        ends, places = chosen(radius, count, words), chosen(self.dim, count, words)
+        point = [0] * self.dim
+        for place, before, end in zip(places, [-1, *ends], ends, strict=False):
+            point[place] = before - end if signs >> place & 1 else end - before
+        return point
 
 
-def subset(size: int, count: int, rank: int) -> list[int]:
-    """The `count` integers below `size`, in order, that have that rank among all such."""
-    chosen: list[int] = []
-    with_next = comb(size - 1, count - 1) if count else 0  # how many subsets have the next integer
-    for value in range(size):
-        left, wanted = size - value - 1, count - len(chosen)
-        if wanted == 0:
-            break
-        if rank < with_next:
-            chosen.append(value)
-            with_next = with_next * (wanted - 1) // max(left, 1)
-        else:
-            rank -= with_next
-            with_next = with_next * (left + 1 - wanted) // max(left, 1)
-    return chosen
+def nonzero_count(dim: int, radius: int, words: Iterator[int]) -> int:
+    """How many numbers of a uniform vector in the ball are not 0: as many words as decide it."""
+    *sums, total = accumulate(points_by_count(dim, radius))
+    value, bits = next(words), 64
+    while True:
+        low = bisect_right(sums, value * total >> bits)
+        high = bisect_left(sums, -(-(value + 1) * total >> bits))
+        if low == high:
+            return low
+        value, bits = value << 64 | next(words), bits + 64
+
+
+def chosen(size: int, count: int, words: Iterator[int]) -> list[int]:
+    """A uniform set of `count` integers below `size`, in order (Floyd; Bentley, CACM 30, 1987)."""
+    found: set[int] = set()
+    for last in range(size - count, size):
+        value = bounded(last + 1, next(words), 64, words)
+        found.add(last if value in found else value)
+    return sorted(found)
 
 
 READERS = {"box_staircase": BoxReader, "l1_staircase": BallReader, "l2_laplace": L2Reader}

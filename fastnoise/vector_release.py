@@ -19,6 +19,7 @@ from fastnoise_kernels import layout
 from fastnoise_kernels.layout import BYTE_BITS, SPARE_BITS
 
 from fastnoise.arithmetic import float_above
+from fastnoise.balls import count_thresholds, l1_points
 from fastnoise.design.moments import geometric_mean, power_means, precise
 from fastnoise.layer_tables import fits_one_table, layer_law
 from fastnoise.release import (
@@ -35,9 +36,11 @@ from fastnoise.release import (
 )
 from fastnoise.tables import Law
 from fastnoise.validation import refusal
-from fastnoise.vector_reader import l1_points
 
 NOISE_BITS = 50  # noise of many sensitivities stays below 2**53, where floats have no gaps
+# Layers are about a Gamma(dim + 1) number over epsilon. The reader draws those of 2**52 steps or
+# more: less than 2% of them if that is dim + 7 over epsilon, 5% if it is dim + 6.
+FARTHEST_LAYER, FARTHEST_GIVEN = 7, 6
 FLOAT_BITS = 53
 CELL_BITS = 16
 FEWEST_FINE_BITS = 6  # of coins that matter, one in 2**fine is left to the reader
@@ -159,7 +162,8 @@ def _l2_scale(epsilon: float, dim: int, sensitivity: float, grid: float) -> floa
 @lru_cache(maxsize=256)
 def l1_staircase_grid(epsilon: float, dim: int, sensitivity: float, gamma: float) -> float:
     """Fine beside the sensitivity shared by all coordinates, and beside the mean of one."""
-    return power_grid(sensitivity, _staircase_bits(epsilon, dim, gamma, dim))
+    finest = _finest_staircase_bits(epsilon, dim, sensitivity)
+    return power_grid(sensitivity, min(_staircase_bits(epsilon, dim, gamma, dim), finest))
 
 
 @lru_cache(maxsize=16)  # up to 4 MB each
@@ -177,9 +181,14 @@ def l1_staircase_release(
         steps, unit = steps_across(epsilon, sensitivity, grid, dim), grid
     radius = max(1, round(Fraction(gamma or 1.0) * steps))
     _refuse_wide(grid, epsilon, dim, [steps], [radius])
-    points = [l1_points(dim, radius - 1 + k * steps) for k in range(dim + 1)]
-    law = layer_law(epsilon, points, [steps], [radius])
+    law = ball_law(epsilon, dim, steps, radius)
     return vector_release("l1_staircase", law, [unit] * dim, grid is not None)
+
+
+def ball_law(epsilon: float, dim: int, steps: int, radius: int) -> Law:
+    points = [l1_points(dim, radius - 1 + k * steps) for k in range(dim + 1)]
+    thresholds = count_thresholds(dim, steps, radius)
+    return layer_law(epsilon, points, [steps], [radius], thresholds)
 
 
 @lru_cache(maxsize=256)
@@ -189,7 +198,8 @@ def box_staircase_grids(
     """For each coordinate: fine beside its width and the mean of its noise."""
     dim = len(widths)
     shares = [min(z / s, 1.0) for z, s in zip(core, widths, strict=True)]
-    bits = _staircase_bits(epsilon, dim, min(shares), 1)
+    wanted = _staircase_bits(epsilon, dim, min(shares), 1)
+    bits = min(wanted, *(_finest_staircase_bits(epsilon, dim, width) for width in widths))
     return tuple(power_grid(width, bits) for width in widths)
 
 
@@ -227,8 +237,10 @@ def _refuse_wide(
             raise ValueError(f"core must be less than 2**{NOISE_BITS} grid steps to be released")
         allowed = f"coarse enough for an innermost step of less than 2**{NOISE_BITS} grid steps"
         raise ValueError(refusal("grid", grid, allowed))
-    if max(steps) * dim > Fraction(epsilon) * (1 << NOISE_BITS + 1):
-        allowed = f"coarse enough for a typical noise of at most 2**{NOISE_BITS} steps"
+    if max(steps) * max(2 * dim, dim + FARTHEST_GIVEN) > Fraction(epsilon) * (1 << NOISE_BITS + 2):
+        allowed = (
+            f"coarse enough that noise of 2**{NOISE_BITS + 2} steps is rare at epsilon {epsilon!r}"
+        )
         raise ValueError(refusal("grid", grid, allowed))
 
 
@@ -237,21 +249,25 @@ def _staircase_bits(epsilon: float, dim: int, gamma: float, changed: int) -> int
     with precise(max(epsilon, LEAST_EPSILON)) as exact:
         means = power_means(geometric_mean(exact), Decimal(gamma or 1.0), dim + 1)
         mean = float(max(means[dim + 1] / means[dim] / (dim + 1), Decimal("1e-300")))
-    wanted = max(
+    return max(
         STEPS_BITS, WIDENED_BITS + (changed - 1).bit_length(), MEAN_BITS - frexp(mean)[1] + 1
     )
-    return min(wanted, _finest_staircase_bits(epsilon, dim))
 
 
-def _finest_staircase_bits(epsilon: float, dim: int) -> int:
+def _finest_staircase_bits(epsilon: float, dim: int, sensitivity: float) -> int:
     """A typical layer, dim / epsilon, times the steps of one is within NOISE_BITS."""
     refuse_small(epsilon)
-    return NOISE_BITS - max(0, frexp(dim / epsilon)[1])
+    bits = NOISE_BITS - max(0, frexp(dim / epsilon)[1])
+    farthest, steps = (dim + FARTHEST_LAYER) / epsilon, 2.0 * frexp(sensitivity)[0]
+    while farthest * ldexp(steps, bits) > 2.0 ** (NOISE_BITS + 2):
+        bits -= 1
+    return bits
 
 
 def _finer(epsilon: float, dim: int, grid: float, sensitivity: float) -> float:
     bits = frexp(sensitivity)[1] - frexp(grid)[1]
-    return ldexp(grid, -max(0, min(TEXTBOOK_BITS, _finest_staircase_bits(epsilon, dim) - bits)))
+    finest = _finest_staircase_bits(epsilon, dim, sensitivity)
+    return ldexp(grid, -max(0, min(TEXTBOOK_BITS, finest - bits)))
 
 
 # --- floats ---------------------------------------------------------------------------------------

@@ -10,9 +10,9 @@ from mechanisms import name
 from mpmath import mp
 
 import fastnoise as fn
+from fastnoise.balls import l1_points
 from fastnoise.exact import DrawnLaw, DrawnLayers, exp_bounds
 from fastnoise.mechanisms.ideal_truncated_discrete_laplace import exact_delta
-from fastnoise.vector_release import l1_points
 
 
 def law_of(mechanism) -> DrawnLaw:

@@ -285,6 +285,28 @@ def test_damage__layers_that_are_too_narrow_are_seen(damaged):
     assert certificate.total_variation == 1.0
 
 
+@pytest.mark.parametrize("dim", [2, 8])
+@pytest.mark.parametrize("place", [0, -1])
+def test_damage__a_small_ball_that_is_not_uniform_is_seen(dim, place, damaged):
+    """A threshold that is off by one in 64 bits; a layer that is left out."""
+
+    def change(law):
+        start = int(law[layout.COUNT_THRESHOLDS])
+        stop = start + dim * int(law[layout.SMALL_LAYERS])
+        law[start:stop][place] -= np.uint64(1)
+        return law
+
+    def shorten(law):
+        law[layout.SMALL_LAYERS] -= np.uint64(1)
+        return law
+
+    mechanism = fn.L1Staircase(200.0 * dim, dim)
+    assert mechanism.certificate().epsilon <= mechanism.epsilon
+    for damage in (change, shorten):
+        certificate = damaged(mechanism, damage)
+        assert (certificate.epsilon, certificate.total_variation) == (inf, 1.0)
+
+
 @pytest.mark.parametrize("factor", [1 - 1e-6, 1 + 1e-6])
 def test_damage__of_a_scale_is_seen(factor, damaged):
     def change(law):

@@ -9,6 +9,7 @@ from fastnoise_kernels import layout
 from fastnoise_kernels.sorting import sorting_network
 
 from fastnoise import layer_tables
+from fastnoise.balls import l1_points
 from fastnoise.exact import DrawnLayers, exp_bounds, ideal_layers
 from fastnoise.layer_tables import (
     SLACK,
@@ -17,7 +18,6 @@ from fastnoise.layer_tables import (
     eulerian,
     layer_law,
 )
-from fastnoise.vector_release import l1_points
 
 BEYOND = 20
 

@@ -17,7 +17,7 @@ from fastnoise.reader import Reader
 from fastnoise.release import Release
 from fastnoise.rows import Rows
 from fastnoise.tables import staircase_law
-from fastnoise.vector_release import l1_points, vector_release
+from fastnoise.vector_release import ball_law, vector_release
 
 BOTH = (-inf, inf)
 EVERYWHERE = Limits()
@@ -390,12 +390,10 @@ def test_released_sensitivity__of_boxes(dim, rng):
 def wide_vectors(filler):
     """Noise that often leaves the integers that floats have without gaps."""
     steps, radius = 1 << 48, 1 << 47
-    halves = [radius + k * steps for k in range(3)]
     if filler == "l1_staircase":
-        points = [l1_points(2, half - 1) for half in halves]
-        law = layer_law(1 / 8, points, [steps], [radius])
+        law = ball_law(1 / 8, 2, steps, radius)
     else:
-        points = [(2 * half - 1) ** 2 for half in halves]
+        points = [(2 * (radius + k * steps) - 1) ** 2 for k in range(3)]
         law = layer_law(1 / 8, points, [steps] * 2, [radius] * 2)
     return vector_release(filler, law, [2.0**-20, 2.0**-12], True)
 

@@ -1,9 +1,10 @@
 """Do vector kernels draw what plain Python reads off the same tables with the same words?"""
 
+from collections import Counter
 from fractions import Fraction
 from functools import cache, partial
-from itertools import count
-from math import ceil, isnan
+from itertools import count, product
+from math import ceil, isnan, prod
 
 import numpy as np
 import pytest
@@ -12,24 +13,27 @@ from crafted import FILL, coin_for
 from fastnoise_kernels import layers, layout
 from fastnoise_kernels.box_staircase import box_columns, draw_box, redraw_box
 from fastnoise_kernels.l1_lanes import FEW, ball_column
+from fastnoise_kernels.l1_small import nonzero_count
 from fastnoise_kernels.l1_staircase import draw_ball, redraw_ball
 from fastnoise_kernels.staircase import OUT_OF_WORDS
 from numba import njit
 
 import fastnoise as fn
-from fastnoise import layer_tables, reader
+from fastnoise import layer_tables, reader, vector_reader
+from fastnoise.balls import l1_points, points_by_count
 from fastnoise.engine import Limits, compiled_blocks, perturb_chunk, vector_noise
 from fastnoise.l2_reader import Numbers, Vector
 from fastnoise.rows import Rows
 from fastnoise.vector_reader import READERS
 from fastnoise.vector_release import (
+    ball_law,
     box_staircase_grids,
     box_staircase_release,
-    l1_points,
     l1_staircase_grid,
     l1_staircase_release,
     l2_grid,
     l2_release,
+    vector_release,
 )
 
 KINDS = ["box_staircase", "l1_staircase", "l2_laplace"]
@@ -123,11 +127,6 @@ def box_law(epsilon: float, steps: list[int], radii: list[int]):
     for n, r in zip(steps, radii, strict=True):
         points = [p * (2 * (r + k * n) - 1) for k, p in enumerate(points)]
     return layer_tables.layer_law(epsilon, points, steps, radii)
-
-
-def ball_law(epsilon: float, dim: int, steps: int, radius: int):
-    points = [l1_points(dim, radius - 1 + k * steps) for k in range(dim + 1)]
-    return layer_tables.layer_law(epsilon, points, [steps], [radius])
 
 
 LAYERED = {
@@ -254,8 +253,8 @@ def test_deep_layers__are_marked_not_rounded(name):
 @pytest.mark.parametrize("grids", [(2.0**-50, 2.0**-20), (2.0**-20, 2.0**-50)], ids=str)
 def test_box_too_wide_in_one_coordinate__is_added_once_and_never_nan(grids):
     """Rows that kernels decide in one coordinate only are left to the reader as a whole."""
-    release = box_staircase_release(1.0, (1.0, 1.0), (0.4, 0.4), grids)
-    count = 200
+    release = box_staircase_release(2.0, (1.0, 1.0), (0.4, 0.4), grids)
+    count = 400
     released = np.empty(2 * count)
     perturb_chunk(release, KEY, Rows(0), 0, np.zeros(2 * count), released, Limits())
     plain = READERS["box_staircase"](release.law)
@@ -401,33 +400,81 @@ def grouped(words: list[int]) -> list[list[int]]:
     return [padded[i : i + 16] for i in range(0, len(padded), 16)]
 
 
-@pytest.mark.parametrize(("dim", "radius"), [(1, 0), (1, 5), (2, 3), (3, 4), (4, 2), (5, 1)])
-def test_ranks__name_every_point_of_a_ball_once(dim, radius):
-    """Those below the number of points are all of them; the next is none."""
-    from itertools import product
+# --- small balls ----------------------------------------------------------------------------------
 
-    from fastnoise.vector_reader import l1_point, l1_points
+SMALL = {
+    "dim-2": ball_law(1.0, 2, 3, 2),
+    "dim-3": ball_law(2.0, 3, 5, 1),
+    "dim-16": ball_law(1.0, 16, 16, 5),
+    "dim-70": ball_law(20.0, 70, 70, 1),
+    "dim-128": ball_law(4.0, 128, 128, 40),
+}
 
-    ball = {
-        p for p in product(range(-radius, radius + 1), repeat=dim) if sum(map(abs, p)) <= radius
-    }
-    points = l1_points(dim, radius)
-    assert points == len(ball)
-    assert {tuple(l1_point(dim, radius, rank)) for rank in range(points)} == ball
+
+@pytest.mark.parametrize("name", SMALL)
+def test_small_balls__kernel_and_reader_agree(name):
+    """On all rows: those whose layer is small, and from some layer on those of the others."""
+    law = SMALL[name]
+    dim, rows = int(law[layout.DIM]), 120
+    release = vector_release("l1_staircase", law, [1.0] * dim, True)
+    plain = READERS["l1_staircase"](law)
+    noise = vector_noise(release, KEY, Rows(7), rows)
+    assert noise.tolist() == [plain.noise(KEY, 7 + i) for i in range(rows)]
+    assert len({tuple(row) for row in noise.tolist()}) > rows // 8
+
+
+@pytest.mark.parametrize("name", ["dim-2", "dim-3", "dim-16"])
+@pytest.mark.parametrize("layer", [0, 1])
+def test_small_balls__a_word_beside_a_threshold_is_decided_and_one_on_it_is_not(name, layer):
+    law = SMALL[name]
+    dim, radius = int(law[layout.DIM]), int(law[int(law[layout.SIZES]) + 1])
+    radius += layer * int(law[int(law[layout.SIZES])]) - 1
+    start = int(law[layout.COUNT_THRESHOLDS]) + dim * layer
+    for j, threshold in enumerate(int(word) for word in law[start : start + dim]):
+        if threshold < 2**64 - 1:
+            counts = [nonzero_count(law, layer, np.uint64(threshold + i)) for i in (-1, 0, 1)]
+            assert counts == [j, -1, j + 1]
+        for nearby, more in ((threshold - 1, j), (threshold, j + 1)):
+            words = iter([nearby, 2**64 - 1, 2**64 - 1])
+            assert vector_reader.nonzero_count(dim, radius, words) == min(more, radius, dim)
+
+
+@pytest.mark.parametrize(("dim", "radius"), [(2, 0), (2, 1), (2, 3), (3, 2), (4, 1)])
+def test_small_balls__every_point_comes_from_equally_many_words(dim, radius):
+    """Each step is uniform: j by its share, sets by Floyd's choices, signs by bits."""
+    law = ball_law(1.0, dim, 4 * dim * dim, radius + 1)
+    coin, tail = coin_for(READERS["l1_staircase"](law).coins[0], 0)
+    first_layer = [*own_words(law, [coin]), *tail]
+    points = Counter()
+    for j, share in enumerate(points_by_count(dim, radius)):
+        if not share:
+            continue
+        thresholds = [0, *law[int(law[layout.COUNT_THRESHOLDS]) :][:dim].tolist()]
+        first = int(thresholds[j]) + 1
+        sizes = [*range(radius - j + 1, radius + 1), *range(dim - j + 1, dim + 1)]
+        choices = [range(size) for size in sizes]
+        ways = prod(sizes) * 2**dim
+        for signs in range(2**dim):
+            for chosen in product(*choices):
+                places = [place_word(c, size) for c, size in zip(chosen, sizes, strict=True)]
+                words = [*first_layer, first, signs, *places]
+                noise = np.empty(dim)
+                assert draw_ball(law, np.array(words, np.uint64), noise) != OUT_OF_WORDS
+                points[tuple(noise.astype(int).tolist())] += Fraction(share, ways)
+    assert sum(points.values()) == l1_points(dim, radius) == len(points)
+    assert set(points.values()) == {1}
+    assert max(sum(map(abs, point)) for point in points) == radius
 
 
 @pytest.mark.parametrize(
     ("epsilon", "dim", "grid"), [(600.0, 16, None), (2.0, 4, 0.25), (20.0, 64, 1.0)]
 )
-def test_small_balls__are_drawn_by_rank(epsilon, dim, grid, stream):
-    """Where distinct numbers would be rare; among the rows are some of either kind."""
-    law = fn.L1Staircase(epsilon, dim, gamma=0.2 if grid else None)
-    release = law._release(grid or law.grid)
+def test_small_balls__are_drawn_by_kernels(epsilon, dim, grid, stream):
+    mechanism = fn.L1Staircase(epsilon, dim, gamma=0.2 if grid else None)
+    release = mechanism._release(grid or mechanism.grid)
+    assert release.law[layout.SMALL_LAYERS] > 0
     noise = vector_noise(release, KEY, Rows(0), 60)
     plain = READERS[release.filler](release.law)
-    rows = [plain.noise(KEY, i) for i in range(60)]
-    decided = ~np.isnan(noise).any(axis=1)
-    assert not decided.all()
-    assert all(noise[i].tolist() == rows[i] for i in np.flatnonzero(decided))
-    got = law.perturb(np.zeros((60, dim)), stream=stream, grid=grid or law.grid)
+    assert noise.tolist() == [plain.noise(KEY, i) for i in range(60)]
+    got = mechanism.perturb(np.zeros((60, dim)), stream=stream, grid=grid or mechanism.grid)
     assert np.isfinite(got).all()

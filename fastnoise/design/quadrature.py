@@ -21,6 +21,7 @@ from fastnoise.validation import refusal
 FloatArray = npt.NDArray[np.float64]
 
 LEAST_EPSILON = 1e-3  # 60/epsilon steps are summed, and gamma loses 1e-13/epsilon to rounding
+_MOST_NUMBERS = 10**7  # at which a cost of one number is asked: 2 seconds of a simple one
 _TOLERANCE = 1e-13  # of the first estimate of the integral over a piece
 _ENOUGH = 40.0  # e^-40 < 2**-53: steps that are always summed reach to 40/epsilon
 _TOO_FAR = 700.0  # e^-745 is the least double: a series that is alive there does not converge
@@ -215,12 +216,18 @@ def finite_values(
 
 def array_cost(cost: Callable[[Any], Any]) -> Callable[[FloatArray], FloatArray]:
     """The cost on arrays: as it is if it takes them, else number by number."""
+    left = _MOST_NUMBERS
 
     def by_array(x: FloatArray) -> FloatArray:
         with np.errstate(all="ignore"):
             return np.asarray(cost(x), dtype=np.float64)
 
     def by_number(x: FloatArray) -> FloatArray:
+        nonlocal left
+        left -= x.size
+        if left < 0:
+            allowed = f"a function of arrays where more than {_MOST_NUMBERS:,} numbers are needed"
+            raise ValueError(refusal("cost", cost, allowed))
         return np.array([_number(cost, v) for v in x.ravel().tolist()]).reshape(x.shape)
 
     probe = np.array([[0.0, 0.5], [1.0, 2.0]])

@@ -41,6 +41,7 @@ from fastnoise.design.real_power import (
 from fastnoise.validation import refusal
 
 LARGEST_DIM = 128  # at epsilon 1e-8 a gamma takes 1 s there, 0.1 s for 64 and 2 ms for 8
+_LARGEST_CALLABLE_EPSILON = 700.0  # e^-epsilon underflows beyond
 _LARGEST_CALLABLE_DIM = 64  # noise of epsilon R / D beyond 700 underflows, and its mean is d
 
 FloatArray = npt.NDArray[np.float64]
@@ -51,9 +52,9 @@ def optimal_radial_gamma(epsilon: float, dim: int, sensitivity: float, cost: Cos
 
     "l1", "l2", m: for R, R^2, R^m, in decimal arithmetic and rounded once, so that it is the same
     to the bit on every machine. An interval: the gamma whose ball of that confidence is smallest,
-    one of the layers, rounded once too. A callable: numerically, for epsilon >= 1e-3 and a dim up
-    to 64; the mean cost is within 1e-10 of the least. Where gamma hardly matters, which is where
-    epsilon is small beside dim, gamma itself is only as good as that.
+    one of the layers, rounded once too. A callable: numerically, for epsilon from 1e-3 to 700
+    and a dim up to 64; the mean cost is within 1e-10 of the least. Where gamma hardly matters,
+    which is where epsilon is small beside dim, gamma itself is only as good as that.
 
     >>> optimal_radial_gamma(1.0, 2, 1.0, "l1")
     0.6670835615708486
@@ -194,6 +195,19 @@ class _FoldedWeightedCost(FoldedCost):
         return pieces, np.where(error > noise, error, 0.0)
 
 
+def refuse_callable(epsilon: float, dim: int, instead: str) -> None:
+    """Refuse what a callable cost is not folded for."""
+    if not epsilon >= LEAST_EPSILON:
+        allowed = f"at least {LEAST_EPSILON} for a callable cost ({instead} below that)"
+        raise ValueError(refusal("epsilon", epsilon, allowed))
+    if not epsilon <= _LARGEST_CALLABLE_EPSILON:
+        limit = f"at most {_LARGEST_CALLABLE_EPSILON} for a callable cost"
+        raise ValueError(refusal("epsilon", epsilon, f"{limit} ({instead} above that)"))
+    if not dim <= _LARGEST_CALLABLE_DIM:
+        allowed = f"at most {_LARGEST_CALLABLE_DIM} for a callable cost ({instead} above that)"
+        raise ValueError(refusal("dim", dim, allowed))
+
+
 class RadialCost:
     """A callable cost of the norm, folded onto one step: E cost(R) as a function of gamma.
 
@@ -209,12 +223,7 @@ class RadialCost:
         instead: str,
         breaks: tuple[float, ...] = (0.0, 1.0),
     ) -> None:
-        if not epsilon >= LEAST_EPSILON:
-            allowed = f"at least {LEAST_EPSILON} for a callable cost ({instead} below that)"
-            raise ValueError(refusal("epsilon", epsilon, allowed))
-        if not dim <= _LARGEST_CALLABLE_DIM:
-            allowed = f"at most {_LARGEST_CALLABLE_DIM} for a callable cost ({instead} above that)"
-            raise ValueError(refusal("dim", dim, allowed))
+        refuse_callable(epsilon, dim, instead)
         self._epsilon, self._dim = epsilon, dim
         self._unit = 1.0 + dim / epsilon  # (R / D / unit)^d stays inside a double
         weighted = _WeightedCost(cost, dim, sensitivity * self._unit)
@@ -249,11 +258,13 @@ def _callable_gamma(
     epsilon: float, dim: int, sensitivity: float, cost: Callable[[Any], Any]
 ) -> float:
     """The best of a few points on the circle, then where the mean cost turns beside it."""
+    instead = "give gamma directly"
+    refuse_callable(epsilon, dim, instead)
     octaves = math.floor(epsilon / dim / math.log(2.0))  # the top step has mass from b^(1/d) on
     powers = [0.5**j for j in range(octaves + 2, -1, -1)]
     # a break at each makes the small part of t^(d-1) below as accurate as the rest
     breaks = (0.0, *powers) if octaves else (0.0, 1.0)
-    folded = RadialCost(cost, epsilon, dim, sensitivity, "give gamma directly", breaks)
+    folded = RadialCost(cost, epsilon, dim, sensitivity, instead, breaks)
     if not folded.total > 0.0:
         allowed = "increasing where the noise has mass (any gamma is as good for a constant)"
         raise ValueError(refusal("cost", cost, allowed))

@@ -31,7 +31,8 @@ class BoxStaircase(IdealBoxStaircase, VectorMechanism):
     noise: epsilon-DP when one vector changes by at most `widths`, coordinate by coordinate, all at
     once. `privacy` measures changes in units of the widths.
 
-    widths: the sensitivity of each coordinate, up to 128 of them.
+    widths: the sensitivity of each coordinate, up to 128 of them; epsilon times their number, of
+        what is drawn, is at most 20,000.
     core: the half-widths of the innermost box, from 0 up; by default gamma * widths with the gamma
         that minimises the sum of the variances over widths**2.
 

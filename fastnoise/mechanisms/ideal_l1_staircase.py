@@ -178,7 +178,7 @@ class IdealL1Staircase:
         """E ||X||_1 for "l1", E ||X||_2^2 for "l2", E ||X||_1^m for a number m, or a callable.
 
         A callable is a cost of ||X||_1: it is evaluated at numbers >= 0, integrated to about 1e-12
-        and needs epsilon >= 1e-3 and a dim up to 64.
+        and needs an epsilon from 1e-3 to 700 and a dim up to 64.
         """
         if isinstance(cost, tuple):
             allowed = "a cost of the noise (radius.ppf(confidence) gives the radius)"

@@ -10,6 +10,7 @@ from math import inf, isqrt, prod
 from fastnoise_kernels import layout
 
 from fastnoise.arithmetic import float_above
+from fastnoise.balls import count_thresholds, l1_points
 from fastnoise.certificate import Guarantee
 from fastnoise.exact import DrawnLaw, DrawnLayers
 from fastnoise.mechanisms.ideal_discrete_uniform import FlatWeights
@@ -18,7 +19,6 @@ from fastnoise.proof import line
 from fastnoise.proof.bounds import CERTAIN
 from fastnoise.proof.layers import LayerProof
 from fastnoise.tables import Law
-from fastnoise.vector_reader import l1_points
 
 READ_BACK = (
     "the probabilities, which are integers over a power of two, read back from the tables that "
@@ -99,6 +99,8 @@ def ball_guarantee(law: Law, epsilon: float, steps: int, radius: int) -> Guarant
     """Of nested l1 balls of integers, for a vector that moves by at most `steps` in l1."""
     drawn = DrawnLayers(law)
     (its_steps, its_radius), *_ = drawn.sizes
+    if drawn.thresholds != count_thresholds(drawn.dim, its_steps, its_radius):
+        return Guarantee(inf, 0.0, 1.0, "exact", "nothing.", "nothing.")  # some ball is not uniform
     points = [l1_points(drawn.dim, its_radius - 1 + k * its_steps) for k in range(drawn.dim + 1)]
     return _layer_guarantee(drawn, epsilon, [(steps, radius)], points)
 

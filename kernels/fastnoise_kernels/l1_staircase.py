@@ -2,7 +2,7 @@
 
 Layer k is the integers with |n_1| + .. + |n_d| <= N = radius - 1 + k * steps. d different integers
 below N + d, in order, leave d gaps, which are the sizes; a zero with a minus sign is drawn again.
-Where N is so small that this would often be, below 4 d**2, the Python layer draws by rank.
+Where N is so small that this would often be, N + d below 4 d**2, `l1_small` draws.
 Integers and signs are drawn together: the upper half of twice N + d places is negative.
 """
 
@@ -13,6 +13,7 @@ from fastnoise_kernels.chacha import AHEAD
 from fastnoise_kernels.filler import vector_filler
 from fastnoise_kernels.jit import inner
 from fastnoise_kernels.l1_lanes import FEW, ball_column, few_columns, gap_column, sort_columns
+from fastnoise_kernels.l1_small import draw_small_ball
 from fastnoise_kernels.layers import (
     EXTRA_WORDS,
     MOST_NOISE,
@@ -26,7 +27,15 @@ from fastnoise_kernels.layers import (
     put_place_sizes,
     tile_layers,
 )
-from fastnoise_kernels.layout import DEEPEST, DIM, LEAST_PER_SQUARE, NETWORK, PAIRS, WIDTH
+from fastnoise_kernels.layout import (
+    DEEPEST,
+    DIM,
+    LEAST_PER_SQUARE,
+    NETWORK,
+    PAIRS,
+    SMALL_LAYERS,
+    WIDTH,
+)
 from fastnoise_kernels.memory import element
 from fastnoise_kernels.staircase import OUT_OF_WORDS
 from fastnoise_kernels.vectors import (
@@ -59,7 +68,9 @@ def draw_ball(law, words, noise):
     if used == OUT_OF_WORDS:
         return used
     most = coordinate_size(law, 0, 0) * layer + coordinate_size(law, 0, 1) - ONE + law[DIM]
-    if layer > law[DEEPEST] or most >= MOST_NOISE or most < np.uint64(LEAST_PER_SQUARE * dim * dim):
+    if layer < law[SMALL_LAYERS]:
+        return draw_small_ball(law, layer, most, words, used, noise)
+    if layer > law[DEEPEST] or most >= MOST_NOISE:
         for i in range(dim):
             noise[i] = np.nan
         return used
@@ -84,7 +95,7 @@ def draw_ball(law, words, noise):
 
 @inner
 def redraw_ball(key, row, law, noise):
-    extra = EXTRA_WORDS
+    extra = EXTRA_WORDS + 2 * np.int64(law[DIM]) * (law[SMALL_LAYERS] > 0)
     while draw_ball(law, own_words(key, row, law, extra), noise) == OUT_OF_WORDS:
         extra *= 2
 
