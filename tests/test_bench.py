@@ -127,7 +127,7 @@ RECIPES = [
 ]
 
 
-@pytest.mark.parametrize(("law", "recipe"), RECIPES, ids=str)
+@pytest.mark.parametrize(("law", "recipe"), RECIPES, ids=lambda p: getattr(p, "__name__", str(p)))
 def test_recipe__draws_the_law(law, recipe):
     """The baseline must do the same work, or its time means nothing."""
     noise = recipe(np.random.default_rng(1), law, 200_000)
@@ -144,7 +144,9 @@ VECTOR_RECIPES = [
 ]
 
 
-@pytest.mark.parametrize(("law", "recipe"), VECTOR_RECIPES, ids=str)
+@pytest.mark.parametrize(
+    ("law", "recipe"), VECTOR_RECIPES, ids=lambda p: getattr(p, "__name__", str(p))
+)
 def test_recipe__draws_the_vectors(law, recipe):
     noise = recipe(np.random.default_rng(1), law, 200_000)
     assert abs((noise**2).sum(axis=1).mean() / law.mse() - 1) < 0.03

@@ -52,10 +52,15 @@ INTEGER_COLUMNS = {
 BOTH = [(FLOATS, name, FLOAT_COLUMNS[name]) for name in FLOAT_COLUMNS]
 BOTH += [(INTEGERS, name, INTEGER_COLUMNS[name]) for name in INTEGER_COLUMNS]
 NULLABLE = [(m, n, c) for m, n, c in BOTH if n not in ("pandas float64", "pandas int64")]
-EVERY = pytest.mark.parametrize(("mechanism", "kind", "make"), BOTH, ids=lambda p: str(p)[:40])
-WITH_NULLS = pytest.mark.parametrize(
-    ("mechanism", "kind", "make"), NULLABLE, ids=lambda p: str(p)[:40]
-)
+
+
+def short(parameter):
+    """A name that is the same in every process: none of a function, which has its address."""
+    return "" if callable(parameter) else str(parameter)[:40]
+
+
+EVERY = pytest.mark.parametrize(("mechanism", "kind", "make"), BOTH, ids=short)
+WITH_NULLS = pytest.mark.parametrize(("mechanism", "kind", "make"), NULLABLE, ids=short)
 
 
 def plain(column) -> list:
