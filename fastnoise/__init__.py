@@ -15,8 +15,6 @@ from fastnoise.version import VERSION as __version__
 
 if TYPE_CHECKING:
     from fastnoise.certificate import Certificate
-    from fastnoise.design.approximate import approximate
-    from fastnoise.design.bounds import cost_bounds
     from fastnoise.dispatch import TextbookNoiseWarning
     from fastnoise.etl.plan import Plan
     from fastnoise.mechanisms.box_staircase import BoxStaircase
@@ -30,6 +28,8 @@ if TYPE_CHECKING:
     from fastnoise.mechanisms.staircase import Staircase
     from fastnoise.mechanisms.staircase_choice import StaircaseChoice
     from fastnoise.mechanisms.truncated_discrete_laplace import TruncatedDiscreteLaplace
+    from fastnoise.optimum.approximate import approximate
+    from fastnoise.optimum.bounds import cost_bounds
     from fastnoise.stream import InsecureStreamWarning, Stream
 
 # Where each public name lives; it is imported when it is first used, and numpy with it.

@@ -17,9 +17,9 @@ import numpy.typing as npt
 from fastnoise_kernels.layout import EXACT_FLOAT
 
 from fastnoise.columns import column_of, is_column, name_of
-from fastnoise.engine import CHUNK, Limits, count_bad, perturb_chunk
 from fastnoise.float_mode import refuse_odd_floats
 from fastnoise.identity import noise_identity
+from fastnoise.laws.engine import CHUNK, Limits, count_bad, perturb_chunk
 from fastnoise.rows import Rows, check_stream, requested_rows, rows_and_key
 from fastnoise.stream import Stream
 from fastnoise.validation import (
@@ -33,8 +33,8 @@ from fastnoise.validation import (
 )
 
 if TYPE_CHECKING:
+    from fastnoise.laws.line.release import Release
     from fastnoise.mechanisms.mechanism import Mechanism
-    from fastnoise.release import Release
 
 Array = npt.NDArray[Any]
 

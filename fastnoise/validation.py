@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from fastnoise_kernels.layout import EXACT_FLOAT
 
-from fastnoise.arithmetic import float_toward
+from fastnoise.arithmetic.floats import float_toward
 
 SHOWN = 80  # characters of a value that a message repeats
 

@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from fastnoise.engine import compiled_blocks, integer_noise, vector_noise
+from fastnoise.laws.engine import compiled_blocks, integer_noise, vector_noise
 from fastnoise.mechanisms.box_staircase import BoxStaircase
 from fastnoise.mechanisms.discrete_staircase import Geometric
 from fastnoise.mechanisms.l1_staircase import L1Staircase

@@ -3,7 +3,7 @@
 import numpy as np
 from fastnoise_kernels import layout, staircase
 
-from fastnoise import reader
+from fastnoise.laws.line import reader
 
 FILL = [0x0123456789ABCDEF * (i + 3) % 2**64 for i in range(64)]
 

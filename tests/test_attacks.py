@@ -11,8 +11,8 @@ from test_l2_reader import l2_law
 from test_release import DEEPER, half_up
 
 import fastnoise as fn
-from fastnoise import engine
-from fastnoise.engine import Limits, integer_noise, perturb_chunk
+from fastnoise.laws import engine
+from fastnoise.laws.engine import Limits, integer_noise, perturb_chunk
 from fastnoise.rows import Rows
 from fastnoise.verify.attack import impossible, released, textbook_leak, unseen
 from fastnoise.verify.subjects import grids, neighbour_step

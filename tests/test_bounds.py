@@ -16,7 +16,7 @@ from scipy.optimize import linprog
 from scipy.sparse import coo_array
 
 import fastnoise as fn
-from fastnoise.design.bounds import LOWER, Lattice, Problem
+from fastnoise.optimum.bounds import LOWER, Lattice, Problem
 
 POWERS = {"l1": 1, "l2": 2}
 

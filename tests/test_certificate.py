@@ -11,9 +11,9 @@ from fastnoise_kernels.polynomials import POWER_ERROR
 from mechanisms import CHOICES, DRAWN, EVERY, INTEGERS, name
 
 import fastnoise as fn
-from fastnoise.choice import Steps, law_of
-from fastnoise.exact import exp_bounds
-from fastnoise.mechanisms.ideal_truncated_discrete_laplace import exact_delta
+from fastnoise.ideal.truncated_discrete_laplace import exact_delta
+from fastnoise.laws.choice.choosing import Steps, law_of
+from fastnoise.laws.line.drawn import exp_bounds
 
 EXTREME = [
     fn.Staircase(1e-10),

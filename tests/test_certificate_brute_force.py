@@ -10,9 +10,9 @@ from mechanisms import name
 from mpmath import mp
 
 import fastnoise as fn
-from fastnoise.balls import l1_points
-from fastnoise.exact import DrawnLaw, DrawnLayers, exp_bounds
-from fastnoise.mechanisms.ideal_truncated_discrete_laplace import exact_delta
+from fastnoise.ideal.truncated_discrete_laplace import exact_delta
+from fastnoise.laws.layers.balls import l1_points
+from fastnoise.laws.line.drawn import DrawnLaw, DrawnLayers, exp_bounds
 
 
 def law_of(mechanism) -> DrawnLaw:

@@ -10,8 +10,8 @@ from fastnoise_kernels import layout
 from mechanisms import name
 
 import fastnoise as fn
-from fastnoise.exact import DrawnLaw, DrawnLayers
-from fastnoise.tables import alias_cells, laplace_law, staircase_law
+from fastnoise.laws.line.drawn import DrawnLaw, DrawnLayers
+from fastnoise.laws.line.tables import alias_cells, laplace_law, staircase_law
 
 HEAD = layout.HEAD_BITS, layout.HEAD_CELLS, layout.HEAD_THRESHOLDS
 DIGIT = layout.DIGIT_BITS, layout.DIGIT_CELLS, layout.DIGIT_THRESHOLDS

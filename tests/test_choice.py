@@ -10,9 +10,9 @@ from fastnoise_kernels import choice as kernels
 from reference import ROWS, near
 
 import fastnoise as fn
-from fastnoise import choice
-from fastnoise.choice import ChoiceReader
 from fastnoise.identity import noise_identity
+from fastnoise.laws.choice import choosing as choice
+from fastnoise.laws.choice.choosing import ChoiceReader
 from fastnoise.verify.fit import rejected
 
 EPSILONS = [1e-6, 0.01, 0.5, 1.0, 5.0, 50.0]

@@ -12,10 +12,10 @@ from fastnoise_kernels.elementary import INTEGER_FLOAT
 from numba import njit
 
 import fastnoise as fn
-from fastnoise import choice
-from fastnoise.choice import ChoiceReader, Steps, law_of, tables_of
-from fastnoise.exact import exp_bounds
-from fastnoise.reader import row_words
+from fastnoise.laws.choice import choosing as choice
+from fastnoise.laws.choice.choosing import ChoiceReader, Steps, law_of, tables_of
+from fastnoise.laws.line.drawn import exp_bounds
+from fastnoise.laws.line.reader import row_words
 from fastnoise.rows import Rows
 
 # --- levels ---------------------------------------------------------------------------------------

@@ -20,9 +20,9 @@ from test_choice_kernel import costs_at_edges, end_of
 from test_processes import run
 
 import fastnoise as fn
-from fastnoise import choice
-from fastnoise.choice import ChoiceReader, Steps, law_of, tables_of
-from fastnoise.reader import row_words
+from fastnoise.laws.choice import choosing as choice
+from fastnoise.laws.choice.choosing import ChoiceReader, Steps, law_of, tables_of
+from fastnoise.laws.line.reader import row_words
 from fastnoise.rows import Rows
 
 pytestmark = needs_avx512

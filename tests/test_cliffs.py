@@ -14,9 +14,9 @@ from fastnoise_kernels.layout import DEEP
 from mechanisms import name
 
 import fastnoise as fn
-from fastnoise.engine import integer_noise, vector_noise
+from fastnoise.laws.engine import integer_noise, vector_noise
+from fastnoise.laws.layers.reader import LayerReader
 from fastnoise.rows import Rows
-from fastnoise.vector_reader import LayerReader
 
 KEY = bytes(range(32))
 ROWS = 1024

@@ -10,9 +10,9 @@ from conftest import KEY
 from scipy.stats import chisquare
 
 import fastnoise as fn
-from fastnoise.balls import l1_points
-from fastnoise.engine import vector_noise
-from fastnoise.exact import DrawnLayers
+from fastnoise.laws.engine import vector_noise
+from fastnoise.laws.layers.balls import l1_points
+from fastnoise.laws.line.drawn import DrawnLayers
 from fastnoise.rows import Rows
 
 ROWS = 100_000

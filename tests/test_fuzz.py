@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from numpy.lib.stride_tricks import as_strided
 
 import fastnoise as fn
-from fastnoise.mechanisms.ideal_truncated_discrete_laplace import exact_delta
+from fastnoise.ideal.truncated_discrete_laplace import exact_delta
 
 ARGUMENTS = "epsilon|delta|sensitivity|gamma|r|cost|dim|widths|core|x|out|stream|rows|clip|grid|nan"
 ARGUMENTS += "|size|dtype|changed|costs"

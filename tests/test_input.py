@@ -361,8 +361,8 @@ def test_equal_mechanisms__draw_equal_noise(stream):
 def test_decimal_context_of_the_caller__changes_nothing():
     import decimal
 
-    from fastnoise.release import staircase_grid
-    from fastnoise.tables import staircase_law
+    from fastnoise.laws.line.release import staircase_grid
+    from fastnoise.laws.line.tables import staircase_law
 
     grid = staircase_grid.__wrapped__(14.6, 1.0, 0.3)
     law = staircase_law.__wrapped__(1.5, 1000, 300)

@@ -11,13 +11,13 @@ from crafted import FILL, beyond_the_head, both_ways, coin_bits, coin_for, own_w
 from fastnoise_kernels import layout, staircase
 from fastnoise_kernels.chacha import AHEAD
 
-from fastnoise import reader
-from fastnoise.engine import integer_noise
-from fastnoise.finite_tables import truncated_laplace_law, uniform_law
-from fastnoise.reader import MASK_32
-from fastnoise.release import Release
+from fastnoise.laws.engine import integer_noise
+from fastnoise.laws.line import reader
+from fastnoise.laws.line.finite_tables import truncated_laplace_law, uniform_law
+from fastnoise.laws.line.reader import MASK_32
+from fastnoise.laws.line.release import Release
+from fastnoise.laws.line.tables import laplace_law
 from fastnoise.rows import Rows
-from fastnoise.tables import laplace_law
 
 INTEGER_LAWS = {
     "laplace-1e-6": laplace_law(1e-6, 1),

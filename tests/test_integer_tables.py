@@ -10,8 +10,8 @@ from mechanisms import name
 from test_tables import leaks, one_step_delta, one_step_excess
 
 import fastnoise as fn
-from fastnoise.exact import DrawnLaw, exp_bounds
-from fastnoise.mechanisms.ideal_truncated_discrete_laplace import exact_delta
+from fastnoise.ideal.truncated_discrete_laplace import exact_delta
+from fastnoise.laws.line.drawn import DrawnLaw, exp_bounds
 
 DEPTH = 1000  # steps of a staircase, levels of other laws
 RANDOM_POINTS = 1000

@@ -7,12 +7,12 @@ from fastnoise_kernels.integers import add_saturating
 from fastnoise_kernels.layout import DEEP
 
 import fastnoise as fn
-from fastnoise.engine import Limits, integer_noise, perturb_chunk
-from fastnoise.exact import integer_sf
-from fastnoise.reader import Reader
-from fastnoise.release import Release
+from fastnoise.laws.engine import Limits, integer_noise, perturb_chunk
+from fastnoise.laws.line.drawn import integer_sf
+from fastnoise.laws.line.reader import Reader
+from fastnoise.laws.line.release import Release
+from fastnoise.laws.line.tables import staircase_law
 from fastnoise.rows import Rows
-from fastnoise.tables import staircase_law
 from fastnoise.verify.fit import rejected
 
 DTYPES = ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", ">i4", ">u8"]

@@ -11,8 +11,8 @@ from numba import njit, types
 from numba.extending import intrinsic
 from test_l2_reader import ALL, kernel_with, l2_law, lanes_of
 
-from fastnoise.engine import compiled_blocks, vector_noise
-from fastnoise.l2_reader import L2Reader
+from fastnoise.laws.engine import compiled_blocks, vector_noise
+from fastnoise.laws.l2.reader import L2Reader
 from fastnoise.rows import Rows
 
 # --- normal radii ---------------------------------------------------------------------------------
@@ -109,7 +109,7 @@ def test_quick_fits__that_are_too_many_are_seen(dim, monkeypatch):
         ("size.times_plus(27 / 16, 0.75)", "size.times_plus(27 / 320, 0.0375)"),
         monkeypatch=monkeypatch,
     )
-    monkeypatch.setattr("fastnoise.engine._filler", lambda name: bold.fill_l2_laplace.address)
+    monkeypatch.setattr("fastnoise.laws.engine._filler", lambda name: bold.fill_l2_laplace.address)
     noise = vector_noise(release, KEY, Rows(0), count)
     assert (noise != exact).any(axis=1).sum() > 2
 

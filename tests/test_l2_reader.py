@@ -15,19 +15,19 @@ from fastnoise_kernels.chacha import AHEAD
 from scipy.stats import chi2
 
 import fastnoise as fn
-from fastnoise import vector_release
-from fastnoise.engine import (
+from fastnoise.arithmetic.intervals import Interval
+from fastnoise.laws.engine import (
     Limits,
     _undecided_noise,
     compiled_blocks,
     perturb_chunk,
     vector_noise,
 )
-from fastnoise.fixed_point import Interval
-from fastnoise.l2_reader import L2Reader
-from fastnoise.reader import chacha_block
+from fastnoise.laws.l2.reader import L2Reader
+from fastnoise.laws.layers import release as vector_release
+from fastnoise.laws.layers.release import vector_release as release_of
+from fastnoise.laws.line.reader import chacha_block
 from fastnoise.rows import Rows
-from fastnoise.vector_release import vector_release as release_of
 from fastnoise.verify.fit import ALPHA
 
 DIMS = [2, 3, 4, 5, 16]
@@ -126,7 +126,7 @@ def test_errors__that_are_bounded_too_low_are_seen(dim, monkeypatch):
     release = l2_law(dim, 2.0**43, 0, monkeypatch)
     reader, count = L2Reader(release.law, compiled_blocks), 3_000 // dim
     with monkeypatch.context() as patch:
-        patch.setattr("fastnoise.engine._filler", lambda name: bold.fill_l2_laplace.address)
+        patch.setattr("fastnoise.laws.engine._filler", lambda name: bold.fill_l2_laplace.address)
         noise = vector_noise(release, KEY, Rows(0), count)
     exact = np.array([reader.noise(KEY, row) for row in range(count)], np.float64)
     unknown = np.isnan(noise)
@@ -300,7 +300,7 @@ def test_coins__that_are_decided_too_soon_are_seen(monkeypatch):
     known = ~np.isnan(careful)
     np.testing.assert_array_equal(careful[known], exact[known])
     with monkeypatch.context() as patch:
-        patch.setattr("fastnoise.engine._filler", lambda name: bold.fill_l2_laplace.address)
+        patch.setattr("fastnoise.laws.engine._filler", lambda name: bold.fill_l2_laplace.address)
         noise = vector_noise(release, KEY, Rows(0), len(exact))
     assert 0 < (noise != exact).any(axis=1).mean() < 0.5
 

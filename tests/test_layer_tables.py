@@ -8,16 +8,16 @@ import pytest
 from fastnoise_kernels import layout
 from fastnoise_kernels.sorting import sorting_network
 
-from fastnoise import layer_tables
-from fastnoise.balls import l1_points
-from fastnoise.exact import DrawnLayers, exp_bounds, ideal_layers
-from fastnoise.layer_tables import (
+from fastnoise.laws.layers import tables as layer_tables
+from fastnoise.laws.layers.balls import l1_points
+from fastnoise.laws.layers.tables import (
     SLACK,
     differences,
     digit_sums,
     eulerian,
     layer_law,
 )
+from fastnoise.laws.line.drawn import DrawnLayers, exp_bounds, ideal_layers
 
 BEYOND = 20
 

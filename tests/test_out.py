@@ -12,11 +12,11 @@ from numpy.lib.stride_tricks import as_strided
 from test_release import DEEPER, WIDE, exact, wide_vectors
 
 import fastnoise as fn
-from fastnoise import engine
-from fastnoise.engine import Limits, integer_noise, perturb_chunk, plain_reader
-from fastnoise.release import Release
+from fastnoise.laws import engine
+from fastnoise.laws.engine import Limits, integer_noise, perturb_chunk, plain_reader
+from fastnoise.laws.line.release import Release
+from fastnoise.laws.line.tables import staircase_law
 from fastnoise.rows import Rows
-from fastnoise.tables import staircase_law
 
 MAX = 1.7976931348623157e308
 

@@ -8,11 +8,11 @@ from fastnoise_kernels import layout, staircase
 from fastnoise_kernels.chacha import AHEAD
 from test_tables import LAWS
 
-from fastnoise import reader
-from fastnoise.engine import integer_noise
-from fastnoise.release import Release
+from fastnoise.laws.engine import integer_noise
+from fastnoise.laws.line import reader
+from fastnoise.laws.line.release import Release
+from fastnoise.laws.line.tables import staircase_law
 from fastnoise.rows import Rows
-from fastnoise.tables import staircase_law
 
 SMALL = [(1.0, 2**20, 395_882), (2.5, 10, 3), (1e-3, 2**20, 2**19), (20.0, 2**35, 1_560_000)]
 

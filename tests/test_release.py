@@ -10,14 +10,14 @@ from fastnoise_kernels.layout import DEEP
 from mechanisms import FLOATS, VECTORS, name
 
 import fastnoise as fn
-from fastnoise.engine import Limits, integer_noise, perturb_chunk, plain_reader, vector_noise
-from fastnoise.exact import DrawnLaw, exp_bounds
-from fastnoise.layer_tables import layer_law
-from fastnoise.reader import Reader
-from fastnoise.release import Release
+from fastnoise.laws.engine import Limits, integer_noise, perturb_chunk, plain_reader, vector_noise
+from fastnoise.laws.layers.release import ball_law, vector_release
+from fastnoise.laws.layers.tables import layer_law
+from fastnoise.laws.line.drawn import DrawnLaw, exp_bounds
+from fastnoise.laws.line.reader import Reader
+from fastnoise.laws.line.release import Release
+from fastnoise.laws.line.tables import staircase_law
 from fastnoise.rows import Rows
-from fastnoise.tables import staircase_law
-from fastnoise.vector_release import ball_law, vector_release
 
 BOTH = (-inf, inf)
 EVERYWHERE = Limits()
@@ -402,7 +402,7 @@ def wide_vectors(filler):
 @pytest.mark.parametrize("filler", ["l1_staircase", "box_staircase"])
 def test_wide_vectors__are_added_exactly_too(filler, chunk, rng, monkeypatch):
     """Rows that kernels leave to Python, in chunks that end inside vectors, a NaN among them."""
-    monkeypatch.setattr("fastnoise.engine.CHUNK", chunk)
+    monkeypatch.setattr("fastnoise.laws.engine.CHUNK", chunk)
     release = wide_vectors(filler)
     undecided = np.isnan(vector_noise(release, KEY, Rows(0), 250)).any(axis=1)
     assert 0.2 < undecided.mean() < 0.98
@@ -423,7 +423,7 @@ def test_wide_vectors__are_added_exactly_too(filler, chunk, rng, monkeypatch):
 
 @pytest.mark.parametrize("chunk", [7, 1 << 18])
 def test_deep_rows__in_small_chunks(chunk, rng, monkeypatch):
-    monkeypatch.setattr("fastnoise.engine.CHUNK", chunk)
+    monkeypatch.setattr("fastnoise.laws.engine.CHUNK", chunk)
     x, got = rng.normal(size=100) * 1e6, np.empty(100)
     perturb_chunk(DEEPER, KEY, Rows(0), 0, x, got, EVERYWHERE)
     plain = Reader(DEEPER.law)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import fastnoise as fn
-from fastnoise.choice import ChoiceReader
-from fastnoise.mechanisms.ideal_truncated_discrete_laplace import exact_delta
+from fastnoise.ideal.truncated_discrete_laplace import exact_delta
+from fastnoise.laws.choice.choosing import ChoiceReader
 from fastnoise.validation import bounds
 
 FINE = np.longdouble(1) / 3  # of 64 bits where the machine has them

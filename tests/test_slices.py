@@ -6,7 +6,7 @@ from conftest import KEY
 from mechanisms import CHOICES, DRAWN, FLOATS, INTEGERS, VECTORS, name
 
 import fastnoise as fn
-from fastnoise.engine import perturb_chunk
+from fastnoise.laws.engine import perturb_chunk
 
 STARTS = [0, 7, 2**32 - 1000, 2**62 - 5]
 N = 70_000  # values
@@ -146,7 +146,7 @@ def test_any_layout__and_chunks_that_end_inside_vectors(
     rows = rng.permutation(10 * n)[:n]
     keyed = mechanism.perturb(x, stream=stream, rows=rows)
     monkeypatch.setattr("fastnoise.dispatch.CHUNK", chunk)
-    monkeypatch.setattr("fastnoise.engine.CHUNK", chunk)
+    monkeypatch.setattr("fastnoise.laws.engine.CHUNK", chunk)
     for count in (1, 2):
         threads(count)
         for kind, array in layouts(x).items():

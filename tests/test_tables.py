@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from fastnoise_kernels import layout
 
-from fastnoise.exact import DrawnLaw, exp_bounds, ideal_laplace, ideal_level
-from fastnoise.finite_tables import truncated_laplace_law, uniform_law
-from fastnoise.reader import Table
-from fastnoise.tables import (
+from fastnoise.laws.line.drawn import DrawnLaw, exp_bounds, ideal_laplace, ideal_level
+from fastnoise.laws.line.finite_tables import truncated_laplace_law, uniform_law
+from fastnoise.laws.line.reader import Table
+from fastnoise.laws.line.tables import (
     LARGEST_EPSILON,
     alias_cells,
     exp_above,

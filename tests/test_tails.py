@@ -7,7 +7,7 @@ import pytest
 from conftest import KEY
 
 import fastnoise as fn
-from fastnoise.exact import integer_sf
+from fastnoise.laws.line.drawn import integer_sf
 from fastnoise.verify.fit import unlikely
 
 CHUNK = 1 << 22

@@ -15,7 +15,7 @@ import pytest
 from reference import ROWS, near
 
 import fastnoise as fn
-from fastnoise.mechanisms.ideal_truncated_discrete_laplace import (
+from fastnoise.ideal.truncated_discrete_laplace import (
     exact_delta,
     power_sums,
     truncation,

@@ -19,13 +19,13 @@ from fastnoise_kernels.staircase import OUT_OF_WORDS
 from numba import njit
 
 import fastnoise as fn
-from fastnoise import layer_tables, reader, vector_reader
-from fastnoise.balls import l1_points, points_by_count
-from fastnoise.engine import Limits, compiled_blocks, perturb_chunk, vector_noise
-from fastnoise.l2_reader import Numbers, Vector
-from fastnoise.rows import Rows
-from fastnoise.vector_reader import READERS
-from fastnoise.vector_release import (
+from fastnoise.laws.engine import Limits, compiled_blocks, perturb_chunk, vector_noise
+from fastnoise.laws.l2.reader import Numbers, Vector
+from fastnoise.laws.layers import reader as vector_reader
+from fastnoise.laws.layers import tables as layer_tables
+from fastnoise.laws.layers.balls import l1_points, points_by_count
+from fastnoise.laws.layers.reader import READERS
+from fastnoise.laws.layers.release import (
     ball_law,
     box_staircase_grids,
     box_staircase_release,
@@ -35,6 +35,8 @@ from fastnoise.vector_release import (
     l2_release,
     vector_release,
 )
+from fastnoise.laws.line import reader
+from fastnoise.rows import Rows
 
 KINDS = ["box_staircase", "l1_staircase", "l2_laplace"]
 DIMS = [2, 3, 4, 5, 16, 64]

@@ -12,9 +12,10 @@ from breakage import Broken
 from fastnoise_kernels import chacha
 
 import fastnoise as fn
-from fastnoise import choice, engine
 from fastnoise.cli import main
-from fastnoise.release import Release
+from fastnoise.laws import engine
+from fastnoise.laws.choice import choosing as choice
+from fastnoise.laws.line.release import Release
 from fastnoise.verify import attack, duplicates, laws
 from fastnoise.verify.outcome import Row, Tally
 from fastnoise.verify.run import CHECKS, Report, verify

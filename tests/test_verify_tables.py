@@ -11,9 +11,12 @@ from fastnoise_kernels import layout
 from fastnoise_kernels.polynomials import POWER_ERROR
 
 import fastnoise as fn
-from fastnoise import choice, layer_tables, release, tables, vector_release
+from fastnoise.laws.choice import choosing as choice
+from fastnoise.laws.layers import release as vector_release
+from fastnoise.laws.layers import tables as layer_tables
+from fastnoise.laws.line import release, tables
+from fastnoise.laws.line.reader import Table
 from fastnoise.mechanisms import mechanism as mechanism_module
-from fastnoise.reader import Table
 from fastnoise.verify import tables as verified
 
 HEAD = layout.HEAD_BITS, layout.HEAD_CELLS, layout.HEAD_THRESHOLDS
@@ -223,10 +226,13 @@ def test_tables__a_truncated_head_is_seen(broken):
 @pytest.mark.parametrize(
     ("mechanism", "law"),
     [
-        (fn.Staircase(1.0), "fastnoise.release.staircase_law"),
-        (fn.Laplace(1.0), "fastnoise.release.laplace_law"),
-        (fn.TruncatedDiscreteLaplace(0.5, 1e-4, 3), "fastnoise.release.truncated_laplace_law"),
-        (fn.BoxStaircase(1.0, (1.0, 3.0)), "fastnoise.vector_release.layer_law"),
+        (fn.Staircase(1.0), "fastnoise.laws.line.release.staircase_law"),
+        (fn.Laplace(1.0), "fastnoise.laws.line.release.laplace_law"),
+        (
+            fn.TruncatedDiscreteLaplace(0.5, 1e-4, 3),
+            "fastnoise.laws.line.release.truncated_laplace_law",
+        ),
+        (fn.BoxStaircase(1.0, (1.0, 3.0)), "fastnoise.laws.layers.release.layer_law"),
     ],
     ids=str,
 )

@@ -11,7 +11,7 @@ from math import isfinite, isqrt
 from typing import Any
 
 import fastnoise
-from fastnoise.arithmetic import float_above
+from fastnoise.arithmetic.floats import float_above
 from fastnoise.mechanisms.mechanism import IntegerMechanism
 from fastnoise.validation import refusal
 

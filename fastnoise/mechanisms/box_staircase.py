@@ -12,12 +12,12 @@ import numpy as np
 
 from fastnoise.certificate import Guarantee
 from fastnoise.design.radial_gamma import LARGEST_DIM, optimal_radial_gamma
-from fastnoise.layer_tables import fits_one_table
-from fastnoise.mechanisms.ideal_box_staircase import IdealBoxStaircase
+from fastnoise.ideal.box_staircase import IdealBoxStaircase
+from fastnoise.laws.layers.release import box_staircase_grids, box_staircase_release
+from fastnoise.laws.layers.tables import fits_one_table
+from fastnoise.laws.line.release import Release, covered_sensitivity, given_grid, steps_across
 from fastnoise.mechanisms.mechanism import Privacy, VectorMechanism, refuse_changed
-from fastnoise.release import Release, covered_sensitivity, given_grid, steps_across
 from fastnoise.validation import epsilon_below, number, refusal, sensitivity_above
-from fastnoise.vector_release import box_staircase_grids, box_staircase_release
 
 MOST_STEPS = 2.0**53  # of a width in the core: beyond, a width no longer moves its edge
 
@@ -97,7 +97,7 @@ class BoxStaircase(IdealBoxStaircase, VectorMechanism):
         return box_staircase_release(self.epsilon, self.widths, self.core, grid)
 
     def _guarantee(self, changed: Any, grid: tuple[float, ...]) -> Guarantee:
-        from fastnoise.proof.guarantee import box_guarantee
+        from fastnoise.laws.guarantees import box_guarantee
 
         refuse_changed(changed, "vector")
         pairs = zip(self.widths, grid, strict=True)

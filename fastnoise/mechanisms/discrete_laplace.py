@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from fastnoise.certificate import Guarantee
-from fastnoise.mechanisms.ideal_discrete_laplace import IdealDiscreteLaplace
+from fastnoise.ideal.discrete_laplace import IdealDiscreteLaplace
+from fastnoise.laws.line.release import Release, integer_laplace_release, integer_sensitivity
 from fastnoise.mechanisms.mechanism import IntegerMechanism, Privacy, any_changed
-from fastnoise.release import Release, integer_laplace_release, integer_sensitivity
 from fastnoise.validation import epsilon_below
 
 
@@ -49,7 +49,7 @@ class DiscreteLaplace(IdealDiscreteLaplace, IntegerMechanism):
         return integer_laplace_release(self.epsilon, self.sensitivity)
 
     def _guarantee(self, changed: Any, grid: float) -> Guarantee:
-        from fastnoise.proof.guarantee import laplace_guarantee
+        from fastnoise.laws.guarantees import laplace_guarantee
 
         some, law = any_changed(changed), self._release(grid).law
         return laplace_guarantee(law, self.epsilon, self.sensitivity, self.sensitivity, some)

@@ -8,14 +8,14 @@ from typing import Any
 from fastnoise.certificate import Guarantee
 from fastnoise.design.gamma import Cost, dominating_gamma, heuristic_gamma
 from fastnoise.design.radius import optimal_radius
-from fastnoise.mechanisms.ideal_discrete_staircase import IdealDiscreteStaircase
+from fastnoise.ideal.discrete_staircase import IdealDiscreteStaircase
+from fastnoise.laws.line.release import Release, discrete_staircase_release, integer_sensitivity
 from fastnoise.mechanisms.mechanism import (
     IntegerMechanism,
     Privacy,
     any_changed,
     refuse_changed,
 )
-from fastnoise.release import Release, discrete_staircase_release, integer_sensitivity
 from fastnoise.validation import epsilon_below, refusal, whole
 
 
@@ -30,7 +30,7 @@ class _Staircase(IdealDiscreteStaircase, IntegerMechanism):
         return discrete_staircase_release(self.epsilon, self.sensitivity, self.r)
 
     def _guarantee(self, changed: Any, grid: float) -> Guarantee:
-        from fastnoise.proof.guarantee import staircase_guarantee
+        from fastnoise.laws.guarantees import staircase_guarantee
 
         law = self._release(grid).law
         return staircase_guarantee(law, self.epsilon, self.sensitivity, self.r)

@@ -7,14 +7,14 @@ from fractions import Fraction
 from typing import Any
 
 from fastnoise.certificate import Guarantee
-from fastnoise.mechanisms.ideal_discrete_uniform import IdealDiscreteUniform
-from fastnoise.mechanisms.ideal_truncated_discrete_laplace import (
+from fastnoise.ideal.discrete_uniform import IdealDiscreteUniform
+from fastnoise.ideal.truncated_discrete_laplace import (
     exact_delta,
     given_delta,
     stated_delta,
 )
+from fastnoise.laws.line.release import MOST_BITS, SCALE_BITS, Release, integer_uniform_release
 from fastnoise.mechanisms.mechanism import IntegerMechanism, Privacy, any_changed
-from fastnoise.release import MOST_BITS, SCALE_BITS, Release, integer_uniform_release
 from fastnoise.validation import refusal, whole
 
 
@@ -57,7 +57,7 @@ class DiscreteUniform(IdealDiscreteUniform, IntegerMechanism):
         return integer_uniform_release(2 * weights.core + 1, weights.height)
 
     def _guarantee(self, changed: Any, grid: float) -> Guarantee:
-        from fastnoise.proof.guarantee import uniform_guarantee
+        from fastnoise.laws.guarantees import uniform_guarantee
 
         some, law = any_changed(changed), self._release(grid).law
         return uniform_guarantee(law, self.exact_weights(), self.sensitivity, some)

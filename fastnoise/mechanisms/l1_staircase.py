@@ -8,12 +8,12 @@ from typing import Any
 from fastnoise.certificate import Guarantee
 from fastnoise.design.gamma import Cost, dominating_gamma, heuristic_gamma
 from fastnoise.design.radial_gamma import LARGEST_DIM, optimal_radial_gamma
-from fastnoise.mechanisms.ideal_l1_staircase import IdealL1Staircase
+from fastnoise.ideal.l1_staircase import IdealL1Staircase
+from fastnoise.laws.layers.release import l1_staircase_grid, l1_staircase_release
+from fastnoise.laws.line.release import Release, covered_sensitivity, staircase_grid, steps_across
 from fastnoise.mechanisms.mechanism import Privacy, VectorMechanism
 from fastnoise.mechanisms.staircase import released_radius
-from fastnoise.release import Release, covered_sensitivity, staircase_grid, steps_across
 from fastnoise.validation import epsilon_below, fraction, refusal, sensitivity_above, whole
-from fastnoise.vector_release import l1_staircase_grid, l1_staircase_release
 
 
 @dataclass(frozen=True, init=False)
@@ -88,7 +88,7 @@ class L1Staircase(IdealL1Staircase, VectorMechanism):
         return l1_staircase_release(self.epsilon, self.dim, self.sensitivity, self.gamma, grid)
 
     def _guarantee(self, changed: Any, grid: float) -> Guarantee:
-        from fastnoise.proof.guarantee import ball_guarantee, staircase_guarantee
+        from fastnoise.laws.guarantees import ball_guarantee, staircase_guarantee
 
         some = self.dim if changed is None else whole("changed", changed, 1, self.dim + 1)
         steps = steps_across(self.epsilon, self.sensitivity, grid, self.dim)

@@ -6,16 +6,22 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from fastnoise.certificate import Guarantee
-from fastnoise.mechanisms.ideal_l2_laplace import IdealL2Laplace, IdealMultiUserLaplace
+from fastnoise.ideal.l2_laplace import IdealL2Laplace, IdealMultiUserLaplace
+from fastnoise.laws.layers.release import l2_grid, l2_release, l2_sensitivity
+from fastnoise.laws.line.release import (
+    CHANGED,
+    Release,
+    covered_sensitivity,
+    laplace_grid,
+    steps_across,
+)
 from fastnoise.mechanisms.mechanism import (
     Privacy,
     VectorMechanism,
     any_changed,
     refuse_changed,
 )
-from fastnoise.release import CHANGED, Release, covered_sensitivity, laplace_grid, steps_across
 from fastnoise.validation import epsilon_below, sensitivity_above, whole
-from fastnoise.vector_release import l2_grid, l2_release, l2_sensitivity
 
 LARGEST_DIM = 65_536
 
@@ -59,7 +65,7 @@ class _Vectors(VectorMechanism):
         return l2_release(self.epsilon, self.dim, self.sensitivity, self._users, grid)
 
     def _guarantee(self, changed: Any, grid: float) -> Guarantee:
-        from fastnoise.proof.guarantee import l2_guarantee, laplace_guarantee
+        from fastnoise.laws.guarantees import l2_guarantee, laplace_guarantee
 
         law, users = self._release(grid).law, self._users
         some = any_changed(changed) or users

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from fastnoise.certificate import Guarantee
-from fastnoise.mechanisms.ideal_laplace import IdealLaplace
-from fastnoise.mechanisms.mechanism import Mechanism, Privacy, any_changed
-from fastnoise.release import (
+from fastnoise.ideal.laplace import IdealLaplace
+from fastnoise.laws.line.release import (
     CHANGED,
     Release,
     covered_sensitivity,
@@ -16,6 +15,7 @@ from fastnoise.release import (
     laplace_release,
     steps_across,
 )
+from fastnoise.mechanisms.mechanism import Mechanism, Privacy, any_changed
 from fastnoise.validation import epsilon_below, sensitivity_above
 
 
@@ -68,7 +68,7 @@ class Laplace(IdealLaplace, Mechanism):
         return laplace_release(self.epsilon, self.sensitivity, grid)
 
     def _guarantee(self, changed: Any, grid: float) -> Guarantee:
-        from fastnoise.proof.guarantee import laplace_guarantee
+        from fastnoise.laws.guarantees import laplace_guarantee
 
         some, law = any_changed(changed) or CHANGED, self._release(grid).law
         steps = steps_across(self.epsilon, self.sensitivity, grid, CHANGED)

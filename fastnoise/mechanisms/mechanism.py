@@ -10,10 +10,10 @@ from fractions import Fraction
 from typing import Any, Self
 
 from fastnoise import dispatch
-from fastnoise.arithmetic import float_above
+from fastnoise.arithmetic.floats import float_above
 from fastnoise.certificate import Certificate, Guarantee, certified
 from fastnoise.float_mode import refuse_odd_floats
-from fastnoise.release import Release, given_grid
+from fastnoise.laws.line.release import Release, given_grid
 from fastnoise.stream import Stream
 from fastnoise.validation import exact, refusal, whole
 

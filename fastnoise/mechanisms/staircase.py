@@ -8,15 +8,15 @@ from typing import Any
 
 from fastnoise.certificate import Guarantee
 from fastnoise.design.gamma import Cost, dominating_gamma, heuristic_gamma, optimal_gamma
-from fastnoise.mechanisms.ideal_staircase import IdealStaircase
-from fastnoise.mechanisms.mechanism import Mechanism, Privacy, refuse_changed
-from fastnoise.release import (
+from fastnoise.ideal.staircase import IdealStaircase
+from fastnoise.laws.line.release import (
     Release,
     covered_sensitivity,
     staircase_grid,
     staircase_release,
     steps_across,
 )
+from fastnoise.mechanisms.mechanism import Mechanism, Privacy, refuse_changed
 from fastnoise.validation import epsilon_below, fraction, refusal, sensitivity_above
 
 
@@ -83,7 +83,7 @@ class Staircase(IdealStaircase, Mechanism):
         return staircase_release(self.epsilon, self.sensitivity, self.gamma, grid)
 
     def _guarantee(self, changed: Any, grid: float) -> Guarantee:
-        from fastnoise.proof.guarantee import staircase_guarantee
+        from fastnoise.laws.guarantees import staircase_guarantee
 
         refuse_changed(changed, "element")
         steps = steps_across(self.epsilon, self.sensitivity, grid)

@@ -8,12 +8,12 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from fastnoise import choice
 from fastnoise.certificate import Certificate, certified
 from fastnoise.float_mode import refuse_odd_floats
+from fastnoise.laws.choice import choosing as choice
+from fastnoise.laws.line.release import STEPS_BITS, power_grid
 from fastnoise.mechanisms.mechanism import Privacy, certified_grid, refuse_changed
 from fastnoise.mechanisms.staircase import staircase_gamma
-from fastnoise.release import STEPS_BITS, power_grid
 from fastnoise.stream import Stream
 from fastnoise.validation import epsilon_below, number, refusal, sensitivity_above
 
@@ -117,7 +117,7 @@ class StaircaseChoice:
         >>> fn.StaircaseChoice(epsilon=0.5).certificate().epsilon
         1.0
         """
-        from fastnoise.proof.guarantee import choice_guarantee
+        from fastnoise.laws.guarantees import choice_guarantee
 
         refuse_changed(changed, "row of costs")
         chosen = certified_grid(grid, self._chosen_grid)

@@ -7,14 +7,14 @@ from fractions import Fraction
 from typing import Any
 
 from fastnoise.certificate import Guarantee
-from fastnoise.mechanisms.ideal_truncated_discrete_laplace import (
+from fastnoise.ideal.truncated_discrete_laplace import (
     IdealTruncatedDiscreteLaplace,
     exact_delta,
     given_delta,
     stated_delta,
 )
+from fastnoise.laws.line.release import Release, integer_sensitivity, truncated_laplace_release
 from fastnoise.mechanisms.mechanism import IntegerMechanism, Privacy, any_changed
-from fastnoise.release import Release, integer_sensitivity, truncated_laplace_release
 from fastnoise.validation import epsilon_below
 
 
@@ -55,7 +55,7 @@ class TruncatedDiscreteLaplace(IdealTruncatedDiscreteLaplace, IntegerMechanism):
         return truncated_laplace_release(self.epsilon, exact_delta(self.delta), self.sensitivity)
 
     def _guarantee(self, changed: Any, grid: float) -> Guarantee:
-        from fastnoise.proof.guarantee import truncated_guarantee
+        from fastnoise.laws.guarantees import truncated_guarantee
 
         some, law = any_changed(changed), self._release(grid).law
         delta = exact_delta(self.delta)

@@ -8,8 +8,8 @@ from itertools import islice
 from typing import Any
 
 from fastnoise.certificate import Certificate
-from fastnoise.exact import DrawnLaw, DrawnLayers
-from fastnoise.mechanisms.ideal_truncated_discrete_laplace import exact_delta
+from fastnoise.ideal.truncated_discrete_laplace import exact_delta
+from fastnoise.laws.line.drawn import DrawnLaw, DrawnLayers
 from fastnoise.mechanisms.l1_staircase import L1Staircase
 from fastnoise.mechanisms.l2_laplace import MultiUserLaplace
 from fastnoise.mechanisms.laplace import Laplace

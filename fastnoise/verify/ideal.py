@@ -15,11 +15,11 @@ from itertools import pairwise
 from math import ceil, comb, prod
 from typing import Any, NamedTuple
 
+from fastnoise.ideal.truncated_discrete_laplace import exact_delta
 from fastnoise.mechanisms.box_staircase import BoxStaircase
 from fastnoise.mechanisms.discrete_laplace import DiscreteLaplace
 from fastnoise.mechanisms.discrete_staircase import DiscreteStaircase, Geometric
 from fastnoise.mechanisms.discrete_uniform import DiscreteUniform
-from fastnoise.mechanisms.ideal_truncated_discrete_laplace import exact_delta
 from fastnoise.mechanisms.l1_staircase import L1Staircase
 from fastnoise.mechanisms.l2_laplace import L2Laplace, MultiUserLaplace
 from fastnoise.mechanisms.laplace import Laplace

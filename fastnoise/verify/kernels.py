@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 from fastnoise_kernels.layout import DEEP
 
-from fastnoise.choice import ChoiceReader
-from fastnoise.engine import integer_noise, plain_reader, vector_noise
 from fastnoise.identity import noise_identity
+from fastnoise.laws.choice.choosing import ChoiceReader
+from fastnoise.laws.engine import integer_noise, plain_reader, vector_noise
 from fastnoise.rows import Rows
 from fastnoise.stream import Stream
 from fastnoise.verify.outcome import Row, Tally, by_family

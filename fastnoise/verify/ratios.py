@@ -16,8 +16,8 @@ import numpy as np
 from fastnoise_kernels import layout
 from scipy.stats import binom
 
-from fastnoise.exact import DrawnLaw, DrawnLayers, exp_bounds
-from fastnoise.mechanisms.ideal_truncated_discrete_laplace import exact_delta
+from fastnoise.ideal.truncated_discrete_laplace import exact_delta
+from fastnoise.laws.line.drawn import DrawnLaw, DrawnLayers, exp_bounds
 from fastnoise.verify.fit import ALPHA, SHARES, Floats, Values
 from fastnoise.verify.ideal import (
     IdealCut,

@@ -18,11 +18,11 @@ import numpy as np
 from fastnoise_kernels import layout
 from fastnoise_kernels.polynomials import POWER_ERROR
 
-from fastnoise import choice
-from fastnoise.choice import Array
-from fastnoise.exact import DrawnLaw, DrawnLayers
+from fastnoise.laws.choice import choosing as choice
+from fastnoise.laws.choice.choosing import Array
+from fastnoise.laws.line.drawn import DrawnLaw, DrawnLayers
+from fastnoise.laws.line.tables import Law
 from fastnoise.mechanisms.staircase_choice import StaircaseChoice
-from fastnoise.tables import Law
 from fastnoise.verify.ideal import (
     Ideal,
     IdealLayers,

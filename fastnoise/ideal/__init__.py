@@ -1,0 +1,1 @@
+"""The laws of the papers, on real numbers and integers."""

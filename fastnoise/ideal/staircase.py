@@ -1,0 +1,211 @@
+"""The continuous staircase law itself: what `Staircase` would draw with real numbers.
+
+Notation of Geng's dissertation, chapter 2: D the sensitivity, b = e^-epsilon, q = b/(1-b). The
+density is a b^lev(x), where lev counts the edges (j+gamma) D, j >= 0, at or below |x|, and
+a = 1/(2 D (gamma+q)).
+
+Relative accuracy is kept in both tails, from epsilon 1e-8 to 100: formulas have positive terms
+only, remainders and step edges are exact, and b^k is split so that k * epsilon does not round.
+"""
+
+import math
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from fastnoise.design.gamma import Cost, cost_power, moment_power
+from fastnoise.design.moments import (
+    inner_odds,
+    integer_moment,
+    outer_mass,
+    real_moment,
+)
+from fastnoise.design.quadrature import LEAST_EPSILON, FoldedCost
+from fastnoise.ideal.steps import LineLaw, decay, least_missed, split
+from fastnoise.validation import floats, number, refusal
+
+FloatArray = npt.NDArray[np.float64]
+Floats = Any  # a float64 where the argument is a scalar, else an array of its shape
+
+
+class _Place(NamedTuple):
+    """|x| = step * D + rest with 0 <= rest < D; `gap` is gamma * D - rest, its sign exact."""
+
+    step: FloatArray
+    rest: FloatArray
+    gap: FloatArray
+
+
+class IdealStaircase(LineLaw):
+    """Density, quantiles, moments and privacy curves of the law (epsilon, sensitivity, gamma).
+
+    A mixin: the class that inherits it has these three attributes. gamma = 0 is the law of
+    gamma = 1. Functions mean what they mean in SciPy: arrays broadcast, NaN propagates.
+
+    >>> import fastnoise as fn
+    >>> law = fn.Staircase(epsilon=1.0, sensitivity=1.0, gamma=0.5)
+    >>> float(law.cdf(0.0)), float(law.ppf(0.5))
+    (0.5, 0.0)
+    """
+
+    epsilon: float
+    sensitivity: float
+    gamma: float
+
+    @np.errstate(all="ignore")
+    def pdf(self, x: npt.ArrayLike) -> Floats:
+        """The density: constant on steps, the edge (j+gamma) D belongs to the lower one."""
+        peak = 1.0 / (2.0 * self.sensitivity * (self._gamma + self._q))
+        heights = peak * decay(self.epsilon, self._level(x))
+        return np.asarray(heights)[()]
+
+    @np.errstate(all="ignore")
+    def logpdf(self, x: npt.ArrayLike) -> Floats:
+        """ln a - epsilon lev(x); -inf at +-inf."""
+        peak = math.log(2.0 * self.sensitivity) + math.log(self._gamma + self._q)
+        return np.asarray(-self.epsilon * self._level(x) - peak)[()]
+
+    def moment(self, m: float) -> float:
+        """E|X|^m = D^m M_{m+1}(gamma) / ((m+1) M_1(gamma)), M_n(x) = E(G+x)^n, G geometric.
+
+        Integers m up to 200, correctly rounded; other m up to 100, to 1e-13. inf on overflow.
+
+        >>> import fastnoise as fn
+        >>> fn.Staircase(epsilon=2.0, sensitivity=3.0).moment(1)  # 3 / (2 sinh 1)
+        1.2763771923589824
+        """
+        power = moment_power(m)
+        law = self.epsilon, self.sensitivity, self._gamma
+        return integer_moment(*law, power) if isinstance(power, int) else real_moment(*law, power)
+
+    @np.errstate(under="ignore")
+    def expected_cost(self, cost: Cost) -> float:
+        """E cost(X) for "l1", "l2", a power m, or a callable, which is evaluated at x >= 0.
+
+        A callable is integrated step by step to about 1e-13 and needs epsilon >= 1e-3.
+        """
+        if isinstance(cost, tuple):
+            allowed = "a cost of the noise (interval(confidence) gives the interval)"
+            raise ValueError(refusal("cost", cost, allowed))
+        if not callable(cost):
+            return self.moment(cost_power(cost))
+        if not self.epsilon >= LEAST_EPSILON:
+            allowed = f"at least {LEAST_EPSILON} for a callable cost (moment(m) takes any epsilon)"
+            raise ValueError(refusal("epsilon", self.epsilon, allowed))
+        gamma = self._gamma
+        breaks = (0.0, gamma, 1.0) if gamma < 1.0 else (0.0, 1.0)
+        folded = FoldedCost(cost, self.epsilon, self.sensitivity, breaks)
+        top = folded.mean(gamma) * (gamma / (gamma + self._q))
+        return folded.at_zero + top + outer_mass(self.epsilon, gamma) * folded.total
+
+    def interval(self, confidence: npt.ArrayLike) -> tuple[Floats, Floats]:
+        """The symmetric interval (lo, hi) of that probability; nan outside [0, 1].
+
+        >>> import fastnoise as fn
+        >>> law = fn.Staircase(epsilon=1.0, cost=("interval", 0.95))
+        >>> lo, hi = law.interval(0.95)
+        >>> round(float(hi - lo), 6)
+        5.986526
+        """
+        inside = np.asarray(confidence, dtype=np.float64)
+        radius = self._radius(1.0 - inside, inside)
+        return (0.0 - radius)[()], radius[()]
+
+    def support(self) -> tuple[float, float]:
+        """The whole line."""
+        return -math.inf, math.inf
+
+    def tradeoff(self, p_fa: npt.ArrayLike, shift: float | None = None) -> Floats:
+        """The least missed-detection probability of an attacker with false-alarm probability p_fa.
+
+        The attacker tells x from x + shift, 0 <= shift <= sensitivity (the default). Likelihood
+        ratios are e^epsilon, 1 and e^-epsilon, so the curve is three lines: 1 - e^epsilon p,
+        P(|X| > shift/2) - p and e^-epsilon (1 - p). At gamma = 1/2 and a full shift it is the whole
+        epsilon-DP region of Geng's dissertation, section 2.1.
+        """
+        alarm = floats("p_fa", p_fa, 0.0, 1.0)
+        distance = self.sensitivity if shift is None else number("shift", shift)
+        if not 0.0 <= distance <= self.sensitivity:
+            allowed = f"in [0, {self.sensitivity!r}], up to the sensitivity"
+            raise ValueError(refusal("shift", shift, allowed))
+        overlap = self._tail(np.array(0.5 * distance))
+        return least_missed(self.epsilon, alarm, overlap)[()]
+
+    def delta_at(self, epsilon: npt.ArrayLike) -> Floats:
+        """The least delta for which the law is (epsilon, delta)-DP: A (1 - e^(epsilon - own))^+.
+
+        A = P(|X| <= D/2) / (1-b): 1/2 at gamma 0 and 1, 1/(1+b) at gamma 1/2. Zero from the law's
+        own epsilon on.
+        """
+        asked = floats("epsilon", epsilon, 0.0, math.inf)
+        gamma, b = self._gamma, math.exp(-self.epsilon)
+        centre = 0.5 if gamma >= 0.5 else gamma + b * (0.5 - gamma)
+        share = centre / (gamma + b * (1.0 - gamma))
+        return (0.0 - share * np.expm1(np.minimum(asked - self.epsilon, 0.0)))[()]
+
+    @property
+    def _gamma(self) -> float:
+        return self.gamma or 1.0
+
+    @property
+    def _q(self) -> float:
+        return math.exp(-self.epsilon) / -math.expm1(-self.epsilon)
+
+    @np.errstate(all="ignore")
+    def _place(self, radius: FloatArray) -> _Place:
+        width, gamma = self.sensitivity, self._gamma
+        edge = gamma * width
+        slip = float(Fraction(gamma) * Fraction(width) - Fraction(edge))
+        step, rest = np.divmod(radius, width)
+        return _Place(step, rest, (edge - rest) + slip)
+
+    def _level(self, x: npt.ArrayLike) -> FloatArray:
+        radius = np.abs(np.asarray(x, dtype=np.float64))
+        place = self._place(radius)
+        return np.where(np.isinf(radius), np.inf, place.step + (place.gap <= 0.0))
+
+    @np.errstate(all="ignore")
+    def _tail(self, radius: FloatArray) -> FloatArray:
+        """P(|X| > radius)."""
+        width, gamma, b = self.sensitivity, self._gamma, math.exp(-self.epsilon)
+        step, rest, gap = self._place(radius)
+        outer = outer_mass(self.epsilon, gamma)
+        used = rest / width / (gamma + self._q)
+        left = gap / width / (gamma + b * (1.0 - gamma)) + outer * (1.0 - gamma + rest / width)
+        on_top = np.where(used < 0.5, 1.0 - used, left)
+        below = outer * ((width - rest) / width + gamma - b * gap / width)
+        tail = decay(self.epsilon, step) * np.where(gap >= 0.0, on_top, below)
+        return np.where(np.isinf(radius), 0.0, tail)
+
+    @np.errstate(all="ignore")
+    def _radius(self, tail: FloatArray, mass: FloatArray) -> FloatArray:
+        """The r with P(|X| > r) = tail = 1 - mass; both are given, each is exact where small.
+
+        With tail = b^k v, b < v <= 1, r/D - k is (1-v) D0/(1-b) up to gamma and
+        gamma + (1 - v/rho)/(1-b) beyond. An off-by-one k at an edge is clipped away.
+        """
+        gamma = self._gamma
+        log_tail = np.where(mass < 0.5, np.log1p(-mass), np.log(tail))
+        step = np.floor(-log_tail / self.epsilon)
+        used, used_outer = self._used(log_tail, tail, mass, step)
+        top = used * (gamma + self._q)
+        below = gamma + used_outer / -math.expm1(-self.epsilon)
+        part = np.clip(np.where(used_outer > 0.0, below, top), 0.0, 1.0)
+        radius = np.where(tail == 0.0, np.inf, self.sensitivity * (step + part))
+        return np.where((tail >= 0.0) & (mass >= 0.0), radius, np.nan)
+
+    def _used(
+        self, log_tail: FloatArray, tail: FloatArray, mass: FloatArray, step: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """1 - v and 1 - v/rho, v = tail / b^step, without cancellation where they are small."""
+        high, low = split(self.epsilon)
+        odds = inner_odds(self.epsilon, self._gamma)  # 1/rho - 1
+        if self.epsilon < 1.0:
+            log_v = (log_tail + high * step) + low * step
+            return -np.expm1(log_v), -np.expm1(log_v + math.log1p(odds))
+        root = np.exp(0.5 * high * step)  # b^-step in halves: it overflows for a subnormal tail
+        v = tail * root * np.exp(low * step) * root
+        used = np.where(step == 0.0, mass, 1.0 - v)
+        return used, np.where(step == 0.0, mass - odds * tail, 1.0 - v * (1.0 + odds))

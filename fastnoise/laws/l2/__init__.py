@@ -1,0 +1,1 @@
+"""The l2 laws: rounded real numbers."""

@@ -1,0 +1,1 @@
+"""Laws of nested layers: staircases on vectors."""

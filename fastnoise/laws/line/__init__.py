@@ -1,0 +1,1 @@
+"""Laws on the line and on the integers."""
