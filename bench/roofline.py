@@ -25,8 +25,8 @@ def keystream_bytes(mechanism: Any) -> float:
     """Bytes of keystream a value, rejections and ties aside."""
     if hasattr(mechanism, "choose"):
         return 8.0 / CANDIDATES
-    release = mechanism._release(mechanism.grid)
-    return 4.0 * int(release.law[layout.WIDTH]) / release.dim
+    release = mechanism._law(mechanism.grid)
+    return 4.0 * int(release.tables[layout.WIDTH]) / release.dim
 
 
 def bytes_moved(case: Case) -> tuple[int, int]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from fastnoise_kernels import forks as _forks  # noqa: F401  # a hook that must precede any fork
 
 from fastnoise.float_mode import refuse_odd_floats as _refuse_odd_floats
+from fastnoise.registry import REGISTRY as _REGISTRY
 from fastnoise.version import VERSION as __version__
 
 if TYPE_CHECKING:
@@ -33,27 +34,15 @@ if TYPE_CHECKING:
     from fastnoise.stream import InsecureStreamWarning, Stream
 
 # Where each public name lives; it is imported when it is first used, and numpy with it.
-_HOMES = {
-    "BoxStaircase": "mechanisms.box_staircase",
-    "Certificate": "certificate",
-    "DiscreteLaplace": "mechanisms.discrete_laplace",
-    "DiscreteStaircase": "mechanisms.discrete_staircase",
-    "DiscreteUniform": "mechanisms.discrete_uniform",
-    "Geometric": "mechanisms.discrete_staircase",
-    "InsecureStreamWarning": "stream",
-    "L1Staircase": "mechanisms.l1_staircase",
-    "L2Laplace": "mechanisms.l2_laplace",
-    "Laplace": "mechanisms.laplace",
-    "MultiUserLaplace": "mechanisms.l2_laplace",
-    "Plan": "etl.plan",
-    "Privacy": "mechanisms.mechanism",
-    "Staircase": "mechanisms.staircase",
-    "StaircaseChoice": "mechanisms.staircase_choice",
-    "Stream": "stream",
-    "TextbookNoiseWarning": "dispatch",
-    "TruncatedDiscreteLaplace": "mechanisms.truncated_discrete_laplace",
-    "approximate": "design.approximate",
-    "cost_bounds": "design.bounds",
+_HOMES = {entry.name: entry.home for entry in _REGISTRY.values()} | {
+    "Certificate": "fastnoise.certificate",
+    "InsecureStreamWarning": "fastnoise.stream",
+    "Plan": "fastnoise.etl.plan",
+    "Privacy": "fastnoise.mechanisms.mechanism",
+    "Stream": "fastnoise.stream",
+    "TextbookNoiseWarning": "fastnoise.dispatch",
+    "approximate": "fastnoise.optimum.approximate",
+    "cost_bounds": "fastnoise.optimum.bounds",
 }
 
 __all__ = [
@@ -85,7 +74,7 @@ def __getattr__(name: str) -> object:
     if name not in _HOMES:
         raise AttributeError(f"module 'fastnoise' has no attribute {name!r}")
     _refuse_odd_floats()  # a module keeps the constants that it was imported with
-    value = globals()[name] = getattr(import_module(f"fastnoise.{_HOMES[name]}"), name)
+    value = globals()[name] = getattr(import_module(_HOMES[name]), name)
     return value
 
 

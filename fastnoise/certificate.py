@@ -7,6 +7,12 @@ from textwrap import fill
 from typing import Any, NamedTuple
 
 LINE = 88
+# What certificates of several laws say.
+READ_BACK = (
+    "the probabilities, which are integers over a power of two, read back from the tables that "
+    "kernels draw from; "
+)
+BOUNDED = "the total variation, in interval arithmetic, table by table"
 
 
 class Guarantee(NamedTuple):

@@ -10,16 +10,17 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from math import floor, inf, prod
 from numbers import Integral, Rational, Real
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 from fastnoise_kernels.layout import EXACT_FLOAT
 
 from fastnoise.columns import column_of, is_column, name_of
+from fastnoise.compiled import count_bad
 from fastnoise.float_mode import refuse_odd_floats
 from fastnoise.identity import noise_identity
-from fastnoise.laws.engine import CHUNK, Limits, count_bad, perturb_chunk
+from fastnoise.laws.law import CHUNK, Law, Limits
 from fastnoise.rows import Rows, check_stream, requested_rows, rows_and_key
 from fastnoise.stream import Stream
 from fastnoise.validation import (
@@ -32,10 +33,6 @@ from fastnoise.validation import (
     shape,
 )
 
-if TYPE_CHECKING:
-    from fastnoise.laws.line.release import Release
-    from fastnoise.mechanisms.mechanism import Mechanism
-
 Array = npt.NDArray[Any]
 
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
@@ -46,36 +43,50 @@ BEYOND_INT64 = "x must be integers from -2**63 to 2**63 - 1, not beyond, if they
 PLAIN_ARRAYS = (np.ndarray, np.matrix, np.memmap)
 
 
+class Additive(Protocol):
+    """What is asked of a mechanism here."""
+
+    @property
+    def grid(self) -> Any: ...
+
+    @property
+    def _row_shape(self) -> tuple[int, ...]: ...
+
+    def _law(self, grid: Any) -> Law: ...
+
+    def _check_spread(self, grid: Any, rows: int) -> None: ...
+
+
 class TextbookNoiseWarning(UserWarning):
     """Float noise added to a float: the low bits of the sum give the data away."""
 
 
 def perturb(
-    mechanism: Mechanism,
+    mechanism: Additive,
     x: Any,
     out: Any,
     stream: Stream | None,
     rows: Any,
     clip: Any,
     grid: Any,
-    missing: str,
+    nan: str,
 ) -> Any:
     """See `Mechanism.perturb`."""
     refuse_odd_floats()
-    one_of("nan", missing, "raise", "keep")
+    one_of("nan", nan, "raise", "keep")
     check_stream(stream)
-    release = mechanism._release(grid)
+    law = mechanism._law(grid)
     if is_column(x):
         if out is not None:
             raise TypeError(f"out must be left out for a {name_of(x)}: a new one comes back")
-        column = column_of(x, missing)
-        parts = [_checked_array(part, mechanism, release) for part in column.parts]
-        results = [_result(part, None, release) for part in parts]
-        _perturb_parts(mechanism, release, grid, parts, results, stream, rows, clip, missing)
+        column = column_of(x, nan)
+        parts = [_checked_array(part, mechanism, law) for part in column.parts]
+        results = [_result(part, None, law) for part in parts]
+        _perturb_parts(mechanism, law, grid, parts, results, stream, rows, clip, nan)
         return column.with_values(results)
-    data = _checked_array(x, mechanism, release)
-    result = _result(data, out, release)
-    _perturb_parts(mechanism, release, grid, [data], [result], stream, rows, clip, missing)
+    data = _checked_array(x, mechanism, law)
+    result = _result(data, out, law)
+    _perturb_parts(mechanism, law, grid, [data], [result], stream, rows, clip, nan)
     if out is not None:
         return out
     if isinstance(x, np.matrix):
@@ -86,40 +97,40 @@ def perturb(
 
 
 def _perturb_parts(
-    mechanism: Mechanism,
-    release: Release,
+    mechanism: Additive,
+    law: Law,
     grid: Any,
     parts: Sequence[Array],
     results: Sequence[Array],
     stream: Stream | None,
     rows: Any,
     clip: Any,
-    missing: str,
+    nan: str,
 ) -> None:
     """The parts of one column, whose rows follow each other, after all arguments are checked."""
-    limits = _limits(clip, parts[0], release, missing == "keep")
-    identity = noise_identity(mechanism, release, clip)
+    limits = _limits(clip, parts[0], law, nan == "keep")
+    identity = noise_identity(mechanism, law, clip)
     count = sum(_rows_in(part, mechanism) for part in parts)
     if grid is not None:
         mechanism._check_spread(grid, count)
     chosen = requested_rows(rows, count, stream)
-    _refuse_bad_values(parts, missing)
+    _refuse_bad_values(parts, nan)
     if grid is None:
         message = "grid=None: float noise whose low bits give the data away, for simulation only"
         warnings.warn(message, TextbookNoiseWarning, stacklevel=4)
     if stream is not None:
         stream._warn_of_seed(stacklevel=5)
-    _run(mechanism, release, identity, parts, results, stream, chosen, limits)
+    _run(mechanism, law, identity, parts, results, stream, chosen, limits)
 
 
-def sample(mechanism: Mechanism, size: Any, dtype: Any, out: Any, stream: Stream | None) -> Any:
+def sample(mechanism: Additive, size: Any, dtype: Any, out: Any, stream: Stream | None) -> Any:
     """See `Mechanism.sample`."""
     refuse_odd_floats()
     check_stream(stream)
-    release = mechanism._release(mechanism.grid)
-    default = np.int64 if release.integers else np.float64
+    law = mechanism._law(mechanism.grid)
+    default = np.int64 if law.integers else np.float64
     wanted = dtype if dtype is not None or out is None else np.asarray(out).dtype
-    kind = _noise_dtype(default if wanted is None else wanted, release)
+    kind = _noise_dtype(default if wanted is None else wanted, law)
     wanted_shape = (*shape("size", size), *mechanism._row_shape)
     if out is None:
         try:
@@ -129,17 +140,17 @@ def sample(mechanism: Mechanism, size: Any, dtype: Any, out: Any, stream: Stream
     else:
         result = _checked_out(out, np.shape(out) if size is None else wanted_shape, kind)
         _check_rows(result.shape, mechanism, "out")
-    limits = _limits(None, result, release, missing=False)
-    identity = noise_identity(mechanism, release)
-    _run(mechanism, release, identity, None, [result], stream, None, limits)
+    limits = _limits(None, result, law, nan=False)
+    identity = noise_identity(mechanism, law)
+    _run(mechanism, law, identity, None, [result], stream, None, limits)
     if out is not None:
         return out
     return result.item() if size is None and result.ndim == 0 else result
 
 
 def _run(
-    mechanism: Mechanism,
-    release: Release,
+    mechanism: Additive,
+    law: Law,
     identity: bytes,
     parts: Sequence[Array] | None,
     results: Sequence[Array],
@@ -159,36 +170,36 @@ def _run(
     done = 0
     for part, result in zip(parts, results, strict=True):
         in_place = _is_same(part, result)
-        for source, target in _chunks(part, result, _working_dtype(result.dtype)):
+        for x, out in _chunks(part, result, _working_dtype(result.dtype)):
             try:
-                perturb_chunk(release, key, rows, done, source, target, limits)
+                law.perturb(key, rows, done, x, out, limits)
             except BaseException:
                 # A buffer is written back on the way out: in place what was there, else nothing.
-                if not np.shares_memory(source, target):
-                    target[:] = source if in_place else 0
+                if not np.shares_memory(x, out):
+                    out[:] = x if in_place else 0
                 raise
-            done += source.size
+            done += x.size
 
 
-def _rows_in(array: Array, mechanism: Mechanism) -> int:
+def _rows_in(array: Array, mechanism: Additive) -> int:
     return array.size // prod(mechanism._row_shape)
 
 
-def _check_rows(found: tuple[int, ...], mechanism: Mechanism, name: str = "x") -> None:
+def _check_rows(found: tuple[int, ...], mechanism: Additive, name: str = "x") -> None:
     wanted = mechanism._row_shape
     if wanted and found[-1:] != wanted:
         allowed = f"vectors of {wanted[0]} along the last axis"
         raise ValueError(f"{name} must hold {allowed}, not shape {found}")
 
 
-def _limits(clip: Any, data: Array, release: Release, missing: bool) -> Limits:
-    if release.integers:
+def _limits(clip: Any, data: Array, law: Law, nan: bool) -> Limits:
+    if law.integers:
         extent = np.iinfo(data.dtype)
         low, high = integer_bounds("clip", clip, int(extent.min), int(extent.max))
         return Limits(low, high, int(extent.min), int(extent.max))
     bound = EXACT_FLOAT if data.dtype.kind in "iu" else inf
     low_float, high_float = (float(min(max(b, -bound), bound)) for b in bounds("clip", clip))
-    return Limits(low_float, high_float, missing=missing)
+    return Limits(low_float, high_float, nan=nan)
 
 
 def _working_dtype(kind: np.dtype[Any]) -> np.dtype[Any]:
@@ -223,25 +234,25 @@ def _is_plain(array: Array) -> bool:
     return array.flags.c_contiguous and array.flags.aligned and array.dtype.isnative
 
 
-def _noise_dtype(dtype: Any, release: Release) -> np.dtype[Any]:
-    allowed = "an integer dtype" if release.integers else "float64 or float32"
+def _noise_dtype(dtype: Any, law: Law) -> np.dtype[Any]:
+    allowed = "an integer dtype" if law.integers else "float64 or float32"
     try:
         kind: np.dtype[Any] = np.dtype(dtype)
     except TypeError:
         raise TypeError(refusal("dtype", dtype, allowed)) from None
-    fits = kind.kind in "iu" if release.integers else kind.newbyteorder("=") in FLOATS
+    fits = kind.kind in "iu" if law.integers else kind.newbyteorder("=") in FLOATS
     if not fits:
         raise TypeError(refusal("dtype", dtype, allowed))
     return kind
 
 
-def _checked_array(x: Any, mechanism: Mechanism, release: Release) -> Array:
-    data = _integer_array(x) if release.integers else _float_array(x, release)
+def _checked_array(x: Any, mechanism: Additive, law: Law) -> Array:
+    data = _integer_array(x) if law.integers else _float_array(x, law)
     _check_rows(data.shape, mechanism)
     return data
 
 
-def _float_array(x: Any, release: Release) -> Array:
+def _float_array(x: Any, law: Law) -> Array:
     allowed = "numbers: a scalar, a list or a NumPy array of float64, float32 or integers"
     if isinstance(x, np.ndarray | np.generic | list | tuple):
         data = _as_array(x, allowed)
@@ -250,13 +261,13 @@ def _float_array(x: Any, release: Release) -> Array:
     elif isinstance(x, Integral):
         data = np.asarray(max(-EXACT_FLOAT, min(int(x), EXACT_FLOAT)))
     else:
-        data = np.asarray(_scalar(x, release))
+        data = np.asarray(_scalar(x, law))
     if data.dtype.kind not in "iu" and data.dtype.newbyteorder("=") not in FLOATS:
         raise TypeError(data_refusal("x", data, allowed))
     return data
 
 
-def _scalar(x: Real, release: Release) -> float:
+def _scalar(x: Real, law: Law) -> float:
     """As a float; a fraction is snapped to the grid on the way.
 
     Rounded twice, to a float and to the grid, neighbours might be a step too far apart.
@@ -266,14 +277,14 @@ def _scalar(x: Real, release: Release) -> float:
         if value != x and x == x:
             raise TypeError(data_refusal("x", x, "a number that is a float, or a fraction"))
         return value
-    steps = floor(Fraction(x) / Fraction(release.grid) + Fraction(1, 2))
-    if abs(steps) < EXACT_FLOAT and release.snapped:
-        return steps * release.grid
+    steps = floor(Fraction(x) / Fraction(law.grid) + Fraction(1, 2))
+    if abs(steps) < EXACT_FLOAT and law.snapped:
+        return steps * law.grid
     try:
         value = float(x)
     except OverflowError:
         value = inf
-    if value == x or not release.snapped:
+    if value == x or not law.snapped:
         return value
     allowed = "a float, or a fraction of less than 2**53 grid steps"
     raise ValueError(data_refusal("x", x, allowed))
@@ -315,8 +326,8 @@ def _as_array(x: Any, allowed: str) -> Array:
     return data_array("x", x, allowed)
 
 
-def _result(data: Array, out: Any, release: Release) -> Array:
-    kind = data.dtype if release.integers or data.dtype.kind == "f" else np.dtype(np.float64)
+def _result(data: Array, out: Any, law: Law) -> Array:
+    kind = data.dtype if law.integers or data.dtype.kind == "f" else np.dtype(np.float64)
     if out is None:
         return np.empty_like(data, kind, subok=False)
     result = _checked_out(out, data.shape, kind)
@@ -363,10 +374,10 @@ def _overlaps(array: Array) -> bool:
     return bool((np.diff(np.sort(places)) < array.itemsize).any())
 
 
-def _refuse_bad_values(parts: Sequence[Array], missing: str) -> None:
+def _refuse_bad_values(parts: Sequence[Array], nan: str) -> None:
     if parts[0].dtype.kind != "f":
         return
-    keep = missing == "keep"
+    keep = nan == "keep"
     counts = [_count_bad(part, keep) for part in parts]
     if bad := sum(counts):
         what = "infinite" if keep else "NaN or infinite"

@@ -150,7 +150,7 @@ class Stream:
         Standard order: 64-bit block counter from 0 in words 12 and 13, nonce 0 in 14 and 15. Noise
         never comes from this key itself but from keys derived from it.
         """
-        from fastnoise.laws.engine import fill_keystream
+        from fastnoise.bits import fill_keystream
 
         nbytes = whole("nbytes", nbytes, 0, ROWS)
         batches = -(-nbytes // BATCH_BYTES)

@@ -7,18 +7,14 @@ from functools import partial
 
 import numpy as np
 
-from fastnoise.laws.engine import compiled_blocks, integer_noise, vector_noise
-from fastnoise.mechanisms.box_staircase import BoxStaircase
-from fastnoise.mechanisms.discrete_staircase import Geometric
-from fastnoise.mechanisms.l1_staircase import L1Staircase
-from fastnoise.mechanisms.l2_laplace import L2Laplace
-from fastnoise.mechanisms.staircase import Staircase
-from fastnoise.mechanisms.staircase_choice import StaircaseChoice
+from fastnoise.bits import compiled_blocks
 from fastnoise.progress import progress
+from fastnoise.registry import REGISTRY
 from fastnoise.rows import Rows
 from fastnoise.stream import Stream
 
 ROWS = 16
+FLOATS, INTEGERS = ("float64", "float32"), ("int64", "uint64")
 
 
 def warmup() -> int:
@@ -33,21 +29,28 @@ def warmup() -> int:
 
 
 def _jobs() -> list[tuple[str, Callable[[], object]]]:
-    stream, staircase, geometric = Stream.from_key(bytes(32)), Staircase(1.0), Geometric(1.0)
-    vectors = [L2Laplace(1.0, 2), L1Staircase(1.0, 2), BoxStaircase(1.0, (1.0, 1.0))]
-    plane = np.zeros((ROWS, 2))
-    noise = partial(integer_noise, staircase._release(staircase.grid), bytes(32), Rows(0), ROWS)
-    vector = vectors[0]._release(vectors[0].grid)
-    return [
-        ("keystream", partial(stream.keystream, ROWS)),
+    """One for each kernel: a law of each filler, for each dtype that kernels are compiled for."""
+    jobs: list[tuple[str, Callable[[], object]]] = [
+        ("keystream", partial(Stream.from_key(bytes(32)).keystream, ROWS)),
         ("single blocks", partial(compiled_blocks, bytes(32), [(0, 0)])),
-        ("staircase noise", noise),
-        ("float64", partial(staircase.perturb, np.zeros(ROWS))),
-        ("float32", partial(staircase.perturb, np.zeros(ROWS, np.float32))),
-        ("int64", partial(geometric.perturb, np.zeros(ROWS, np.int64))),
-        ("uint64", partial(geometric.perturb, np.zeros(ROWS, np.uint64))),
-        ("vector noise", partial(vector_noise, vector, bytes(32), Rows(0), ROWS)),
-        *((type(law).__name__, partial(law.perturb, plane)) for law in vectors),
-        ("float32 vectors", partial(vectors[0].perturb, plane.astype(np.float32))),
-        ("choices", partial(StaircaseChoice(1.0).choose, plane)),
     ]
+    ready: set[str] = set()
+
+    def add(job: Callable[[], object], *compiles: str) -> None:
+        if needed := [name for name in compiles if name not in ready]:
+            jobs.append((", ".join(needed), job))
+            ready.update(needed)
+
+    for entry in REGISTRY.values():
+        for mechanism in entry.build():
+            if entry.kind == "channel":
+                add(partial(mechanism.choose, np.zeros((ROWS, 2))), "choices")
+                continue
+            law = mechanism._law(mechanism.grid)
+            what = "numbers" if law.dim == 1 else "vectors"
+            add(partial(law.noise, bytes(32), Rows(0), ROWS), f"noise of {what}")
+            for dtype in INTEGERS if law.integers else FLOATS:
+                # Loops are compiled for each dtype, fillers for each law: their sum.
+                zeros = np.zeros((ROWS, *mechanism._row_shape), dtype)
+                add(partial(mechanism.perturb, zeros), law.filler, f"{dtype} {what}")
+    return jobs

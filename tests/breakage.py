@@ -5,8 +5,8 @@ import re
 import sys
 
 import fastnoise as fn
-from fastnoise import dispatch
 from fastnoise.cli import main
+from fastnoise.laws.law import Law
 from fastnoise.verify import (
     attack,
     certificates,
@@ -59,14 +59,14 @@ class Broken:
         self.monkeypatch.setattr(module, name, lambda *arguments: spoilt(right(*arguments)))
 
     def spoil_values(self, spoil):
-        """All that kernels write is spoilt: spoil(values, release)."""
-        right = dispatch.perturb_chunk
+        """All that kernels write is spoilt: spoil(values, law)."""
+        right = Law.perturb
 
-        def wrong(release, key, rows, done, source, target, limits):
-            right(release, key, rows, done, source, target, limits)
-            spoil(target, release)
+        def wrong(law, key, rows, done, x, out, limits):
+            right(law, key, rows, done, x, out, limits)
+            spoil(out, law)
 
-        self.monkeypatch.setattr(dispatch, "perturb_chunk", wrong)
+        self.monkeypatch.setattr(Law, "perturb", wrong)
 
     def failures(self, check):
         """What the command says is wrong, and exits with status 1 for; nothing else fails."""

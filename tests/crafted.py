@@ -26,7 +26,7 @@ def both_ways(law, words: list[int]) -> tuple[int, int]:
     """(kernel, reader) on the same words; the kernel must not run out of them."""
     noise, used = staircase.draw(law, np.array(words, np.uint64))
     assert used != staircase.OUT_OF_WORDS
-    return int(noise), reader.Reader(law).draw(iter(words))
+    return int(noise), reader.LineReader(law).draw(iter(words))
 
 
 def own_words(law, coin: int, digit_coin: int, place: int) -> list[int]:

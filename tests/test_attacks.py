@@ -12,7 +12,7 @@ from test_release import DEEPER, half_up
 
 import fastnoise as fn
 from fastnoise.laws import engine
-from fastnoise.laws.engine import Limits, integer_noise, perturb_chunk
+from fastnoise.laws.law import Limits
 from fastnoise.rows import Rows
 from fastnoise.verify.attack import impossible, released, textbook_leak, unseen
 from fastnoise.verify.subjects import grids, neighbour_step
@@ -164,12 +164,12 @@ def careful(monkeypatch):
 
 def test_careful_values__are_the_same_whatever_the_data_is(careful):
     """Those that take longer are a function of the words alone."""
-    deep = np.flatnonzero(integer_noise(DEEPER, KEY, Rows(0), 200) == DEEP).tolist()
+    deep = np.flatnonzero(DEEPER.noise(KEY, Rows(0), 200) == DEEP).tolist()
     assert 20 < len(deep) < 180
     for x in (0.0, 1e-300, 1 / 3, 1e15, 1e300, nan):
         for limits in (Limits(), Limits(-1.0, inf)):
             careful.clear()
-            perturb_chunk(DEEPER, KEY, Rows(0), 0, np.full(200, x), np.empty(200), limits)
+            DEEPER.perturb(KEY, Rows(0), 0, np.full(200, x), np.empty(200), limits)
             assert careful == deep
 
 
@@ -178,7 +178,7 @@ def test_careful_values__of_vectors_are_the_same_whatever_the_data_is(careful, m
     release, found = l2_law(2, 64.0, 3, monkeypatch), []
     for x in (0.0, 1e-300, 1 / 3, 1e9, 2.0**300, nan):
         careful.clear()
-        perturb_chunk(release, KEY, Rows(0), 0, np.full(2000, x), np.empty(2000), Limits())
+        release.perturb(KEY, Rows(0), 0, np.full(2000, x), np.empty(2000), Limits())
         found.append(sorted(careful))
     assert 2 < len(found[0]) < 500
     assert found == [found[0]] * 6

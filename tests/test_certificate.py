@@ -11,9 +11,9 @@ from fastnoise_kernels.polynomials import POWER_ERROR
 from mechanisms import CHOICES, DRAWN, EVERY, INTEGERS, name
 
 import fastnoise as fn
+from fastnoise.arithmetic.elementary import exp_bounds
 from fastnoise.ideal.truncated_discrete_laplace import exact_delta
-from fastnoise.laws.choice.choosing import Steps, law_of
-from fastnoise.laws.line.drawn import exp_bounds
+from fastnoise.laws.choice.law import ChoiceLaw
 
 EXTREME = [
     fn.Staircase(1e-10),
@@ -200,7 +200,7 @@ def test_choice__floats_are_as_near_as_the_certificate_says(epsilon, count, rng)
     spread = min(30.0 / epsilon, 2.0**31)
     costs = np.floor(rng.random((16, count)) ** 3 * spread)
     words = rng.integers(2**32, size=32, dtype=np.uint32)
-    room, law = rooms(count), law_of(Steps(epsilon, 1.0, 1, 1))
+    room, law = rooms(count), ChoiceLaw(epsilon, 1.0, 1, 1).sizes
     choose_sixteen(costs.ravel(), count, 0, words, 0, law, margin(count), room)
     sums, goals, rounding = room[0].reshape(count, 16), room[3], Fraction(1, 2**53)
     most = Fraction(POWER_ERROR) / 2 + 2 * count * rounding

@@ -10,13 +10,15 @@ from mechanisms import name
 from mpmath import mp
 
 import fastnoise as fn
+from fastnoise.arithmetic.elementary import exp_bounds
 from fastnoise.ideal.truncated_discrete_laplace import exact_delta
 from fastnoise.laws.layers.balls import l1_points
-from fastnoise.laws.line.drawn import DrawnLaw, DrawnLayers, exp_bounds
+from fastnoise.laws.layers.drawn import DrawnLayers
+from fastnoise.laws.line.drawn import DrawnLaw
 
 
 def law_of(mechanism) -> DrawnLaw:
-    return DrawnLaw(mechanism._release(mechanism.grid).law)
+    return DrawnLaw(mechanism._law(mechanism.grid).tables)
 
 
 def logarithm_above(ratio: Fraction) -> float:
@@ -137,7 +139,7 @@ def layer_points(mechanism, drawn: DrawnLayers, layer: int) -> int:
 @pytest.mark.parametrize("mechanism", SMALL, ids=name)
 def test_layers__points_fall_by_no_more_than_the_certificate_says(mechanism):
     """P(point) itself, added up over the layers that hold it, with bounds of what is left out."""
-    drawn = DrawnLayers(mechanism._release(mechanism.grid).law)
+    drawn = DrawnLayers(mechanism._law(mechanism.grid).tables)
     layers = drawn.layers(30)
     weights = [p / layer_points(mechanism, drawn, k) for k, p in enumerate(layers)]
     above = exp_bounds(mechanism.certificate().epsilon)[1]
@@ -173,7 +175,7 @@ def neighbours(mechanism, grids: list[Fraction], rng) -> tuple[np.ndarray, np.nd
 @pytest.mark.parametrize("mechanism", SMALL, ids=name)
 def test_layers__neighbours_are_one_layer_apart_at_most(mechanism, rng):
     """Which layer of noise leads from either of them to the same output."""
-    drawn = DrawnLayers(mechanism._release(mechanism.grid).law)
+    drawn = DrawnLayers(mechanism._law(mechanism.grid).tables)
     steps, radii = (np.array(column) for column in zip(*drawn.sizes, strict=True))
     balls = isinstance(mechanism, fn.L1Staircase)
     grids = [Fraction(grid) for grid in np.broadcast_to(mechanism.grid, mechanism.dim)]
@@ -218,7 +220,7 @@ def test_total_variation__is_at_least_the_distance_and_little_more(mechanism):
 
 @pytest.mark.parametrize("mechanism", SMALL, ids=name)
 def test_total_variation__of_layers_is_at_least_the_distance_and_little_more(mechanism):
-    drawn = DrawnLayers(mechanism._release(mechanism.grid).law)
+    drawn = DrawnLayers(mechanism._law(mechanism.grid).tables)
     layers = drawn.layers(5)
     with mp.workprec(600):
         b = mp.exp(-mp.mpf(mechanism.epsilon))

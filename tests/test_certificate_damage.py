@@ -1,6 +1,5 @@
 """Does a certificate see a table that is not what it should be?"""
 
-from dataclasses import replace
 from fractions import Fraction
 from math import inf
 
@@ -10,15 +9,17 @@ from fastnoise_kernels import layout
 from mechanisms import name
 
 import fastnoise as fn
-from fastnoise.laws.line.drawn import DrawnLaw, DrawnLayers
-from fastnoise.laws.line.tables import alias_cells, laplace_law, staircase_law
+from fastnoise.laws.alias import alias_cells
+from fastnoise.laws.layers.drawn import DrawnLayers
+from fastnoise.laws.line.drawn import DrawnLaw
+from fastnoise.laws.line.tables import laplace_tables, staircase_tables
 
 HEAD = layout.HEAD_BITS, layout.HEAD_CELLS, layout.HEAD_THRESHOLDS
 DIGIT = layout.DIGIT_BITS, layout.DIGIT_CELLS, layout.DIGIT_THRESHOLDS
 
 
 def law_of(mechanism) -> DrawnLaw:
-    return DrawnLaw(mechanism._release(mechanism.grid).law)
+    return DrawnLaw(mechanism._law(mechanism.grid).tables)
 
 
 def table_at(index: int) -> tuple[int, int, int]:
@@ -54,10 +55,10 @@ def damaged(monkeypatch):
     """The certificate of a mechanism whose law has been changed."""
 
     def certificate(mechanism, change):
-        release = mechanism._release(mechanism.grid)
-        broken = replace(release, law=change(release.law.copy()))
-        assert not np.array_equal(broken.law, release.law)
-        monkeypatch.setattr(type(mechanism), "_release", lambda self, grid: broken)
+        law = mechanism._law(mechanism.grid)
+        broken = law.with_tables(change(law.tables.copy()))
+        assert not np.array_equal(broken.tables, law.tables)
+        monkeypatch.setattr(type(mechanism), "_law", lambda self, grid: broken)
         return mechanism.certificate()
 
     return certificate
@@ -122,9 +123,9 @@ def test_damage__a_tail_that_ends_is_seen(mechanism, damaged):
 @pytest.mark.parametrize("mechanism", [fn.Staircase(1.0), fn.DiscreteLaplace(1.0, 1000)], ids=name)
 def test_damage__a_wrong_ratio_is_seen(mechanism, more, damaged):
     law = law_of(mechanism)
-    wrong = staircase_law(more, law.steps, law.radius)
+    wrong = staircase_tables(more, law.steps, law.radius)
     if isinstance(mechanism, fn.DiscreteLaplace):
-        wrong = laplace_law(more, mechanism.sensitivity)
+        wrong = laplace_tables(more, mechanism.sensitivity)
     certificate = damaged(mechanism, lambda _: wrong)
     assert certificate.epsilon == pytest.approx(more, rel=1e-12)
     assert certificate.total_variation > 1e-8
@@ -133,13 +134,13 @@ def test_damage__a_wrong_ratio_is_seen(mechanism, more, damaged):
 def test_damage__a_wrong_gamma_is_seen(damaged):
     mechanism = fn.Staircase(1.0)
     law = law_of(mechanism)
-    wrong = staircase_law(1.0, law.steps, law.radius + 1)
+    wrong = staircase_tables(1.0, law.steps, law.radius + 1)
     assert damaged(mechanism, lambda _: wrong).total_variation == 1.0
 
 
 def test_damage__steps_that_are_too_narrow_cost_twice(damaged):
     mechanism = fn.DiscreteStaircase(1.0, 10)
-    certificate = damaged(mechanism, lambda _: staircase_law(1.0, 9, 4))
+    certificate = damaged(mechanism, lambda _: staircase_tables(1.0, 9, 4))
     assert certificate.epsilon == 2.0
     assert certificate.total_variation == 1.0
 
@@ -228,7 +229,7 @@ def test_damage__a_staircase_in_place_of_a_slope_is_seen(damaged):
     mechanism = fn.DiscreteLaplace(1e-3, 2**20)
     wide = law_of(mechanism).steps
     assert wide > 1
-    flat = staircase_law(float(Fraction(1e-3) * wide / 2**20), wide, 1)
+    flat = staircase_tables(float(Fraction(1e-3) * wide / 2**20), wide, 1)
     certificate = damaged(mechanism, lambda _: flat)
     assert certificate.epsilon > 1000 * mechanism.epsilon
     assert certificate.total_variation == 1.0
@@ -254,7 +255,7 @@ FLAT_LAYERS = [
 @pytest.mark.parametrize("entry", [1, 2, -2, -1])
 def test_damage__of_layers_is_seen(mechanism, entry, damaged):
     """An entry of every table: coins, parts of what is beyond, digits and restarts."""
-    law = DrawnLayers(mechanism._release(mechanism.grid).law)
+    law = DrawnLayers(mechanism._law(mechanism.grid).tables)
     tables = [(table_at(i), weights) for i, weights in enumerate([*law.coins, law.tail])]
     for at, weights in [*tables, (DIGIT, law.digit)]:
         listed = [i for i, weight in enumerate(weights) if weight]
@@ -266,7 +267,7 @@ def test_damage__of_layers_is_seen(mechanism, entry, damaged):
 
 @pytest.mark.parametrize("mechanism", FLAT_LAYERS, ids=name)
 def test_damage__layers_that_end_are_seen(mechanism, damaged):
-    law = DrawnLayers(mechanism._release(mechanism.grid).law)
+    law = DrawnLayers(mechanism._law(mechanism.grid).tables)
     ended = moved(law.digit, law.digits, law.digits - 1, Fraction(1))
     certificate = damaged(mechanism, lambda law: rewritten(law, DIGIT, ended))
     assert certificate.epsilon == inf

@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 from conftest import KEY
 from fastnoise_kernels import choice as kernels
+from laws import drawn_law
 from reference import ROWS, near
 
 import fastnoise as fn
 from fastnoise.identity import noise_identity
 from fastnoise.laws.choice import choosing as choice
-from fastnoise.laws.choice.choosing import ChoiceReader
+from fastnoise.laws.choice.law import ChoiceReader
 from fastnoise.verify.fit import rejected
 
 EPSILONS = [1e-6, 0.01, 0.5, 1.0, 5.0, 50.0]
@@ -20,7 +21,7 @@ SIZES = [1, 2, 7, 8, 9, 33]
 
 
 def key_of(mechanism, stream):
-    return stream._noise_key(noise_identity(mechanism, mechanism._steps))
+    return stream._noise_key(noise_identity(mechanism, drawn_law(mechanism)))
 
 
 @pytest.mark.parametrize("row", [row for row in ROWS if row["mechanism"] == "abstract_staircase"])
@@ -34,7 +35,7 @@ def test_choice__reference_row(row):
 @pytest.mark.parametrize("count", SIZES)
 def test_choice__kernel_is_reader(epsilon, count, stream, rng):
     law = fn.StaircaseChoice(epsilon, 0.7)
-    reader, key = ChoiceReader(law._steps), key_of(law, stream)
+    reader, key = ChoiceReader(drawn_law(law)), key_of(law, stream)
     for first, spread in ((0, 5.0), (2**40 - 20, 2.0 / epsilon)):
         costs = rng.normal(size=(40, count)) * spread
         fast = law.choose(costs, stream=stream.at(first))
@@ -56,7 +57,7 @@ def test_choice__kernel_is_reader_of_extreme_costs(epsilon, count, stream, rng, 
     equal = np.repeat(np.array(kinds)[:, None], count, axis=1)
     near_equal = equal + rng.integers(0, 3, equal.shape) * level * (np.abs(equal) < end)
     costs = np.concatenate([equal, near_equal, rng.choice(kinds, (30, count))])
-    reader, key = ChoiceReader(law._steps), key_of(law, stream)
+    reader, key = ChoiceReader(drawn_law(law)), key_of(law, stream)
     expected = [reader.choose(key, i, row) for i, row in enumerate(costs.tolist())]
     monkeypatch.delattr(ChoiceReader, "choose")  # the kernel decides on its own
     assert law.choose(costs, stream=stream.at(0)).tolist() == expected
@@ -113,7 +114,7 @@ def test_choice__levels_of_neighbours_are_one_apart_at_most(rng):
     """In exact arithmetic, at every place where rounding could make it two."""
     for sensitivity, gamma in itertools.product((1.0, 0.1, 1e-3, 7e5), (0.0, 0.25, 1.0)):
         law = fn.StaircaseChoice(1.0, sensitivity, gamma=gamma)
-        steps, exact = law._steps, law.grid
+        steps, exact = drawn_law(law), law.grid
         edges = (steps.radius + steps.steps * np.arange(50)) * exact
         for cost in np.concatenate([edges, edges - exact / 2, np.nextafter(edges, 0)]):
             low, high = sorted((steps.level(cost), steps.level(cost + sensitivity)))
@@ -124,7 +125,7 @@ def test_choice__levels_of_neighbours_are_one_apart_at_most(rng):
 def test_choice__kernel_levels_are_exact(rng):
     """Levels show in the choice at epsilon 50, where the lowest one always wins."""
     law = fn.StaircaseChoice(50.0, 0.1)
-    steps = law._steps
+    steps = drawn_law(law)
     edge = (steps.radius + 3 * steps.steps) * law.grid
     for cost in (edge, np.nextafter(edge, 0), edge - law.grid / 2, edge - 0.51 * law.grid):
         level = steps.level(cost)
@@ -139,7 +140,7 @@ def test_choice__kernel_levels_are_exact(rng):
 def test_choice__every_candidate_is_possible():
     """One that floats would never choose: words that choose it, in the reader."""
     law = fn.StaircaseChoice(1.0)
-    reader = ChoiceReader(law._steps)
+    reader = ChoiceReader(drawn_law(law))
     last = iter([2**64 - 1] * 1000)
     assert reader.draw(last, [0.0, 2000.0]) == 1
     assert reader.draw(iter([2**64 - 1, 0, 0]), [0.0, 2000.0]) == 0

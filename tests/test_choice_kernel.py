@@ -9,13 +9,14 @@ from conftest import KEY
 from fastnoise_kernels import choice as kernels
 from fastnoise_kernels.choice import block_levels, choose_sixteen, column_levels, margin, rooms
 from fastnoise_kernels.elementary import INTEGER_FLOAT
+from laws import drawn_law
 from numba import njit
 
 import fastnoise as fn
+from fastnoise.arithmetic.elementary import exp_bounds
+from fastnoise.bits import row_words
 from fastnoise.laws.choice import choosing as choice
-from fastnoise.laws.choice.choosing import ChoiceReader, Steps, law_of, tables_of
-from fastnoise.laws.line.drawn import exp_bounds
-from fastnoise.laws.line.reader import row_words
+from fastnoise.laws.choice.law import ChoiceLaw, ChoiceReader, weight_tables
 from fastnoise.rows import Rows
 
 # --- levels ---------------------------------------------------------------------------------------
@@ -71,8 +72,8 @@ def costs_at_edges(steps, rng):
 @pytest.mark.parametrize("gamma", [1e-9, 0.3, 0.5, 1.0])
 @pytest.mark.parametrize("sensitivity", [1.0, 0.7, 1.9999, 3e-5, 7e5])
 def test_choice__kernel_levels_are_the_readers(sensitivity, gamma, rng):
-    steps = fn.StaircaseChoice(1.0, sensitivity, gamma=gamma)._steps
-    costs, sizes = costs_at_edges(steps, rng), law_of(steps)[:3]
+    steps = drawn_law(fn.StaircaseChoice(1.0, sensitivity, gamma=gamma))
+    costs, sizes = costs_at_edges(steps, rng), steps.sizes[:3]
     assert kernel_levels(costs, sizes) == [steps.level(cost) for cost in costs.tolist()]
 
 
@@ -80,8 +81,8 @@ def test_choice__kernel_levels_are_the_readers(sensitivity, gamma, rng):
 @pytest.mark.parametrize("sign", [-1, 1])
 def test_choice__wrong_sizes_of_levels_are_seen(size, sign, rng):
     """Off by a rounding, or by half of a grid step."""
-    steps = fn.StaircaseChoice(1.0, 0.7, gamma=0.3)._steps
-    costs, sizes = costs_at_edges(steps, rng), law_of(steps)[:3].copy()
+    steps = drawn_law(fn.StaircaseChoice(1.0, 0.7, gamma=0.3))
+    costs, sizes = costs_at_edges(steps, rng), steps.sizes[:3].copy()
     sizes[size] += sign * (1.0 if size == 1 else 2.0**-52 * sizes[size])
     assert kernel_levels(costs, sizes) != [steps.level(cost) for cost in costs.tolist()]
 
@@ -103,7 +104,7 @@ def decided(law, row, word, error):
 @pytest.mark.parametrize("count", [2, 8])
 def test_choice__a_sum_that_is_too_near_is_left_undecided(count):
     """A goal on a running sum, that of the first half of equal weights: u = 1/2."""
-    law, row, error = law_of(Steps(1.0, 1.0, 1, 1)), [0.0] * count, margin(count)
+    law, row, error = ChoiceLaw(1.0, 1.0, 1, 1).sizes, [0.0] * count, margin(count)
     for beyond, chosen in ((0, None), (1 << 23, None), (1 << 30, count // 2)):
         assert decided(law, row, (1 << 63) + beyond, error) == chosen
     assert decided(law, row, (1 << 63) - (1 << 30), error) == count // 2 - 1
@@ -115,7 +116,7 @@ def test_choice__rows_that_are_not_there_are_not_read(count, row, rng):
     """The first and the last one of ten stand in for those around them."""
     memory = rng.random(40 * count) * 30
     costs, room = memory[15 * count : 25 * count], rooms(count)
-    words, law = np.zeros(32, np.uint32), law_of(Steps(0.3, 1.0, 1, 1))
+    words, law = np.zeros(32, np.uint32), ChoiceLaw(0.3, 1.0, 1, 1).sizes
     choose_sixteen(costs, count, row, words, 0, law, 0.0, room)
     there = [min(max(row + lane, 0), 9) for lane in range(16)]
     sums = room[0].reshape(count, 16)
@@ -140,8 +141,8 @@ CLOSE = [
 @pytest.mark.parametrize(("epsilon", "row", "at"), CLOSE)
 def test_choice__no_room_for_errors_is_seen(epsilon, row, at):
     """Near where the choice changes nothing is decided; without a margin some is, and wrongly."""
-    steps, wrong = Steps(epsilon, 1.0, 1, 1), 0
-    law, reader, end = law_of(steps), ChoiceReader(steps), end_of(steps, row, at)
+    steps, wrong = ChoiceLaw(epsilon, 1.0, 1, 1), 0
+    law, reader, end = steps.sizes, ChoiceReader(steps), end_of(steps, row, at)
     for word in range(end - 40 * 64, end + 40 * 64, 64):
         exact = reader.draw(iter([word] + [1 << 63] * 9), row)
         assert decided(law, row, word, margin(len(row))) is None
@@ -157,9 +158,9 @@ def test_choice__bulk_leaves_that_room(more):
         word = next(row_words(KEY, row, 2))
         odds = math.log(word / (2**64 - word))
         if odds > 0.1:
-            steps = Steps(odds * (1 + more), 1.0, 1, 1)
+            steps = ChoiceLaw(odds * (1 + more), 1.0, 1, 1)
             arguments = np.frombuffer(KEY, "<u4"), row, np.empty(0, np.int64), costs.ravel(), 2
-            unclear = kernels.choose(1, *arguments, law_of(steps), tables_of(steps, 2), out)
+            unclear = kernels.choose(1, *arguments, steps.sizes, weight_tables(steps, 2), out)
             assert (unclear, out[0]) == ((1, -1) if more < 2.0**-35 else (0, 0))
             choice._choose_block(steps, KEY, Rows(row), costs, out)
             assert out[0] == ChoiceReader(steps).choose(KEY, row, costs[0].tolist())
@@ -168,8 +169,8 @@ def test_choice__bulk_leaves_that_room(more):
 @pytest.mark.parametrize(("epsilon", "row", "at"), CLOSE)
 def test_choice__weights_that_are_off_by_more_than_the_room_are_seen(epsilon, row, at):
     """Just outside the margin the kernel decides, and rightly; with a rate that is off, wrongly."""
-    steps, error = Steps(epsilon, 1.0, 1, 1), margin(len(row))
-    law, reader, end = law_of(steps), ChoiceReader(steps), end_of(steps, row, at)
+    steps, error = ChoiceLaw(epsilon, 1.0, 1, 1), margin(len(row))
+    law, reader, end = steps.sizes, ChoiceReader(steps), end_of(steps, row, at)
     words = [end + sign * int(1.1 * error * 2**64) for sign in (-1, 1)]
     exact = [reader.draw(iter([word, 1 << 63]), row) for word in words]
     assert [decided(law, row, word, error) for word in words] == exact == [at, at + 1]

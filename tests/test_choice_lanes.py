@@ -13,6 +13,7 @@ from fastnoise_kernels.choice_lanes import (
     three_digit_choices,
     two_digit_choices,
 )
+from laws import drawn_law
 from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
@@ -20,9 +21,9 @@ from test_choice_kernel import costs_at_edges, end_of
 from test_processes import run
 
 import fastnoise as fn
+from fastnoise.bits import row_words
 from fastnoise.laws.choice import choosing as choice
-from fastnoise.laws.choice.choosing import ChoiceReader, Steps, law_of, tables_of
-from fastnoise.laws.line.reader import row_words
+from fastnoise.laws.choice.law import ChoiceLaw, ChoiceReader, weight_tables
 from fastnoise.rows import Rows
 
 pytestmark = needs_avx512
@@ -31,11 +32,11 @@ STEPS = layout.LEAST_STEPS
 
 def steps_of(epsilon):
     """Levels as wide as 1, the first from 1/2 on."""
-    return Steps(epsilon, 1 / STEPS, STEPS, STEPS // 2)
+    return ChoiceLaw(epsilon, 1 / STEPS, STEPS, STEPS // 2)
 
 
 def sizes_of(steps):
-    scale, offset, per_half = law_of(steps)[:3].tolist()
+    scale, offset, per_half = steps.sizes[:3].tolist()
     return scale / UNIT, offset / UNIT, per_half * UNIT
 
 
@@ -84,7 +85,7 @@ def levels_differ(steps, sizes, rng):
 @pytest.mark.parametrize("gamma", [1e-9, 0.3, 0.5, 1.0])
 @pytest.mark.parametrize("sensitivity", [1.0, 0.7, 1.9999, 3e-5, 7e5, 1e-270, 1e270])
 def test_narrow__levels_are_the_readers(sensitivity, gamma, rng):
-    steps = fn.StaircaseChoice(1.0, sensitivity, gamma=gamma)._steps
+    steps = drawn_law(fn.StaircaseChoice(1.0, sensitivity, gamma=gamma))
     assert not levels_differ(steps, sizes_of(steps), rng)
 
 
@@ -92,7 +93,7 @@ def test_narrow__levels_are_the_readers(sensitivity, gamma, rng):
 @pytest.mark.parametrize("sign", [-1, 1])
 def test_narrow__wrong_sizes_of_levels_are_seen(size, sign, rng):
     """Off by some roundings, or by half of a grid step."""
-    steps = fn.StaircaseChoice(1.0, 0.7, gamma=0.3)._steps
+    steps = drawn_law(fn.StaircaseChoice(1.0, 0.7, gamma=0.3))
     sizes = np.array(sizes_of(steps))
     sizes[size] += sign * (1.0 / UNIT if size == 1 else 2.0**-50 * sizes[size])
     assert levels_differ(steps, tuple(sizes), rng)
@@ -102,7 +103,7 @@ def test_narrow__wrong_sizes_of_levels_are_seen(size, sign, rng):
 @pytest.mark.parametrize("sensitivity", [1.0, 0.7])
 def test_narrow__levels_at_the_end_are_right_or_refused(sensitivity, gamma):
     """Where the largest sizes are that have levels of 32 bits: half a step further they are not."""
-    steps = fn.StaircaseChoice(1.0, sensitivity, gamma=gamma)._steps
+    steps = drawn_law(fn.StaircaseChoice(1.0, sensitivity, gamma=gamma))
     for below in (-2.0, -1.0, -0.5, -0.25, 0.0, 0.125, 0.25, 0.375, 0.5, 0.625, 1.0, 1.5, 2.0):
         for sign in (-1.0, 1.0):
             cost = sign * (2.0**50 - below) * steps.grid
@@ -146,7 +147,7 @@ def by_three(costs, count, words, sizes, tables, margin, sums, choices):
 def narrow(steps, rows, words, tables=None, margin=None):
     """Choices of sixteen rows, -1 where they are not sure; and the running sums of weights."""
     count = rows.shape[1]
-    tables = tables_of(steps, count) if tables is None else tables
+    tables = weight_tables(steps, count) if tables is None else tables
     digits = len(tables) // layout.LEVEL_BASE
     sums, choices = np.zeros((max(16, count), 16), np.uint32), np.zeros(16, np.int64)
     margin = narrow_margin(digits, count) if margin is None else margin
@@ -182,7 +183,7 @@ def test_narrow__sums_are_near(epsilon, count, rng):
     """Sums as parts of their total, beside exact ones: within half of the margin for both."""
     steps = steps_of(epsilon)
     rows = np.floor(rng.random((16, count)) ** 3 * 20 / epsilon) + 0.5
-    tables = tables_of(steps, count)
+    tables = weight_tables(steps, count)
     _, sums = narrow(steps, rows, np.zeros(16, np.uint64))
     parts, units = narrow_margin(len(tables) // layout.LEVEL_BASE, count)
     for row, drawn in zip(rows.tolist(), sums.tolist(), strict=True):
@@ -196,7 +197,7 @@ def test_narrow__the_largest_sum_fits():
     """And a goal in it, with its margin."""
     for count in range(1, layout.MOST_CANDIDATES + 1):
         parts, units = narrow_margin(max(layout.LEVEL_DIGITS), count)
-        largest = tables_of(steps_of(1.0), count)[0]
+        largest = weight_tables(steps_of(1.0), count)[0]
         total = count * int(largest)
         assert total + (total * parts >> 32) + units < 2**32
         assert largest > 0.99 * 2**32 / count
@@ -205,12 +206,12 @@ def test_narrow__the_largest_sum_fits():
 def test_narrow__levels_of_too_many_digits_weigh_nothing():
     for epsilon in EPSILONS:
         for count in (1, 32, 255):
-            tables = tables_of(steps_of(epsilon), count).reshape(-1, layout.LEVEL_BASE)
+            tables = weight_tables(steps_of(epsilon), count).reshape(-1, layout.LEVEL_BASE)
             assert len(tables) in layout.LEVEL_DIGITS
             assert np.prod(tables[:, -1]) < 0.5
-    assert tables_of(steps_of(4e-4), 255).size == 0
-    assert tables_of(steps_of(1.0), layout.MOST_CANDIDATES + 1).size == 0
-    assert tables_of(Steps(1.0, 1.0, STEPS - 1, 1), 32).size == 0
+    assert weight_tables(steps_of(4e-4), 255).size == 0
+    assert weight_tables(steps_of(1.0), layout.MOST_CANDIDATES + 1).size == 0
+    assert weight_tables(ChoiceLaw(1.0, 1.0, STEPS - 1, 1), 32).size == 0
 
 
 CLOSE = [
@@ -268,7 +269,7 @@ def test_narrow__a_goal_near_zero_is_left_undecided(row):
 def test_narrow__weights_that_are_off_by_more_than_the_room_are_seen(epsilon, row, at):
     """Just outside the margin it decides, and rightly; with weights that are off, wrongly."""
     steps, rows = steps_of(epsilon), np.tile(row, (16, 1))
-    tables = tables_of(steps, len(row))
+    tables = weight_tables(steps, len(row))
     parts, units = narrow_margin(len(tables) // layout.LEVEL_BASE, len(row))
     total = int(narrow(steps, rows, np.zeros(16, np.uint64))[1][0, -1])
     room = parts * 2.0**-32 + (units + 3) / total

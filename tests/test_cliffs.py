@@ -14,7 +14,6 @@ from fastnoise_kernels.layout import DEEP
 from mechanisms import name
 
 import fastnoise as fn
-from fastnoise.laws.engine import integer_noise, vector_noise
 from fastnoise.laws.layers.reader import LayerReader
 from fastnoise.rows import Rows
 
@@ -26,10 +25,10 @@ LONGEST = 20.0  # seconds; 2 are promised
 
 def undecided(mechanism, grid="auto") -> int:
     """How many of so many rows a kernel leaves to the Python reader."""
-    release = mechanism._release(mechanism._chosen_grid(grid))
+    release = mechanism._law(mechanism._chosen_grid(grid))
     if release.grids is None:
-        return int(np.count_nonzero(integer_noise(release, KEY, Rows(0), ROWS) == DEEP))
-    noise = vector_noise(release, KEY, Rows(0), ROWS)
+        return int(np.count_nonzero(release.noise(KEY, Rows(0), ROWS) == DEEP))
+    noise = release.noise(KEY, Rows(0), ROWS)
     return int(np.isnan(noise).any(axis=1).sum())
 
 
@@ -82,7 +81,7 @@ def test_readers__are_made_once_for_many_rows(monkeypatch):
 )
 def test_layers__tables_that_would_take_long_are_refused(mechanism):
     with pytest.raises(ValueError, match=r"^epsilon must be at most"):
-        mechanism._release(mechanism.grid)
+        mechanism._law(mechanism.grid)
 
 
 @pytest.mark.parametrize("dim", [2, 64])
@@ -101,14 +100,14 @@ def test_callable_costs__a_huge_epsilon_is_refused(dim, epsilon):
 def test_layers__tables_and_proofs_are_quick(epsilon, dim):
     """With many widths, none of them alike."""
     mechanism = fn.BoxStaircase(epsilon, [1.0 + i / 7 for i in range(dim)])
-    assert is_quick(lambda: mechanism._release(mechanism.grid))
+    assert is_quick(lambda: mechanism._law(mechanism.grid))
     assert is_quick(mechanism.certificate)
 
 
 @pytest.mark.parametrize("delta", [1e-300, Fraction(1, 3)])
 def test_truncated_laplace__tables_and_proofs_of_a_huge_epsilon_are_quick(delta):
     mechanism = fn.TruncatedDiscreteLaplace(2700.0, delta, 2**52)
-    assert is_quick(lambda: mechanism._release(mechanism.grid))
+    assert is_quick(lambda: mechanism._law(mechanism.grid))
     assert is_quick(mechanism.certificate)
 
 

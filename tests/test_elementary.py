@@ -20,7 +20,7 @@ from fastnoise_kernels.polynomials import NEAR, POWER_ERROR
 from numba import njit, types
 from numba.extending import intrinsic
 
-from fastnoise.laws.choice.choosing import rate_of
+from fastnoise.laws.choice.law import rate_of
 
 ONES = 2**64 - 1
 

@@ -10,9 +10,8 @@ from conftest import KEY
 from scipy.stats import chisquare
 
 import fastnoise as fn
-from fastnoise.laws.engine import vector_noise
 from fastnoise.laws.layers.balls import l1_points
-from fastnoise.laws.line.drawn import DrawnLayers
+from fastnoise.laws.layers.drawn import DrawnLayers
 from fastnoise.rows import Rows
 
 ROWS = 100_000
@@ -33,7 +32,7 @@ CASES = [
 def released(epsilon: float, dim: int, grid: float):
     """The release; and for each layer how likely it is to be drawn, and to give a point of it."""
     release = fn.L1Staircase(epsilon, dim)._release(grid)
-    drawn = DrawnLayers(release.law)
+    drawn = DrawnLayers(release.tables)
     steps, radius = drawn.sizes[0]
     chances = enumerate(drawn.layers(1))
     shares = [float(c / l1_points(dim, radius - 1 + k * steps)) for k, c in chances]
@@ -49,7 +48,7 @@ def heights_of(case) -> np.ndarray:
 
 @cache
 def noise_of(case) -> np.ndarray:
-    noise = vector_noise(released(*case)[0], KEY, Rows(0), ROWS)
+    noise = released(*case)[0].noise(KEY, Rows(0), ROWS)
     assert not np.isnan(noise).any()
     return noise
 
@@ -117,6 +116,6 @@ def test_ratios__of_points_as_far_apart_as_neighbours_may_be(case):
     """They are on the next layer at most, whose share is not smaller by more than e**epsilon."""
     epsilon, dim, grid = case
     _, steps, _, shares = released(*case)
-    assert steps == fn.L1Staircase(epsilon, dim)._covered(grid) / grid
+    assert steps == fn.L1Staircase(epsilon, dim)._law(grid).covered / grid
     assert max(a / b for a, b in pairwise(shares)) <= exp(epsilon) * (1 + 1e-12)
     assert fn.L1Staircase(epsilon, dim).certificate(grid=grid).epsilon <= epsilon

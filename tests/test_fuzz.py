@@ -127,7 +127,7 @@ def arrays(draw, mechanism):
     """Any dtype, shape and stride; bad values and wrong lengths of vectors among them."""
     row = mechanism._row_shape if draw(st.integers(0, 9)) else (4,)
     shape = (*draw(st.sampled_from([(), (0,), (1,), (7,), (40,), (3, 5), (2, 0)])), *row)
-    wanted = ["i8", "i4", "u8", ">i2"] if mechanism._release(mechanism.grid).integers else DTYPES
+    wanted = ["i8", "i4", "u8", ">i2"] if mechanism._law(mechanism.grid).integers else DTYPES
     dtype = np.dtype(draw(st.sampled_from([*wanted, *DTYPES])))
     size = int(np.prod(shape))
     limits = np.iinfo(dtype) if dtype.kind in "iu" else None
@@ -258,7 +258,7 @@ def check_perturb(data):
 
 
 def check_result(mechanism, x, y, out, start, rows, options):
-    integers = mechanism._release(mechanism.grid).integers
+    integers = mechanism._law(mechanism.grid).integers
     assert y.shape == x.shape
     assert y.dtype == (x.dtype if integers or x.dtype.kind == "f" else np.float64)
     assert out is None or y is out

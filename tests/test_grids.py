@@ -9,7 +9,7 @@ import pytest
 from mechanisms import CHOICES, DRAWN, EVERY, INTEGERS, name
 
 import fastnoise as fn
-from fastnoise.laws.line.release import CHANGED
+from fastnoise.laws.grids import CHANGED
 
 FLOATS = [mechanism for mechanism in DRAWN if mechanism not in INTEGERS]
 SMALL = [

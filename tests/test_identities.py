@@ -18,8 +18,8 @@ def same_release(first, second):
     """Drawn from the same words on the same grid, for the same sensitivity."""
     assert first.grid == second.grid
     assert first.released_sensitivity == second.released_sensitivity
-    ours, theirs = (m._release(m.grid) for m in (first, second))
-    assert np.array_equal(ours.law, theirs.law)
+    ours, theirs = (m._law(m.grid) for m in (first, second))
+    assert np.array_equal(ours.tables, theirs.tables)
     assert (ours.filler, ours.grid) == (theirs.filler, theirs.grid)
 
 
@@ -103,7 +103,7 @@ def test_line__one_number_is_released_for_one_change(epsilon, sensitivity):
     steps = math.ceil(sensitivity / vector.grid)  # a power of two divides exactly
     assert vector.released_sensitivity == steps * vector.grid
     integers = fn.DiscreteLaplace(epsilon, steps)
-    assert np.array_equal(vector._release(vector.grid).law, integers._release(1.0).law)
+    assert np.array_equal(vector._law(vector.grid).tables, integers._law(1.0).tables)
 
 
 @pytest.mark.parametrize("gamma", [0.25, 0.6975, 1.0])

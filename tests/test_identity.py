@@ -11,6 +11,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from laws import drawn_law
 
 import fastnoise as fn
 from fastnoise.identity import address, encoded, entry_identity, ids_identity, noise_identity
@@ -325,13 +326,13 @@ LAWS = {
 
 @pytest.mark.parametrize("mechanism", LAWS, ids=lambda m: type(m).__name__)
 def test_vectors__noise(mechanism):
-    drawn = mechanism._release(mechanism.grid)
+    drawn = mechanism._law(mechanism.grid)
     assert shown(noise_identity(mechanism, drawn, (0, 1))) == LAWS[mechanism]
 
 
 def test_vectors__choice_and_entries():
     choice = fn.StaircaseChoice(1.0)
-    assert shown(noise_identity(choice, choice._steps)) == CHOICE
+    assert shown(noise_identity(choice, drawn_law(choice))) == CHOICE
     assert shown(entry_identity(None, (), "column:a", ("a",))) == BY_POSITION
     assert shown(entry_identity("r", ("c", "id"), "vector:v", ("x", "y"))) == BY_IDS
     assert shown(ids_identity("r", ("c", "id"))) == IDS

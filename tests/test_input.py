@@ -361,18 +361,18 @@ def test_equal_mechanisms__draw_equal_noise(stream):
 def test_decimal_context_of_the_caller__changes_nothing():
     import decimal
 
-    from fastnoise.laws.line.release import staircase_grid
-    from fastnoise.laws.line.tables import staircase_law
+    from fastnoise.laws.line.law import staircase_grid
+    from fastnoise.laws.line.tables import staircase_tables
 
     grid = staircase_grid.__wrapped__(14.6, 1.0, 0.3)
-    law = staircase_law.__wrapped__(1.5, 1000, 300)
+    law = staircase_tables.__wrapped__(1.5, 1000, 300)
     with decimal.localcontext() as context:
         context.prec = 1
         for trap in context.traps:
             context.traps[trap] = True
         assert fn.Staircase(1.0) == fn.Staircase(1.0, gamma=0.37754066879814546)
         assert staircase_grid.__wrapped__(14.6, 1.0, 0.3) == grid
-        assert (staircase_law.__wrapped__(1.5, 1000, 300) == law).all()
+        assert (staircase_tables.__wrapped__(1.5, 1000, 300) == law).all()
 
 
 # --- every mechanism is a value -------------------------------------------------------------------

@@ -10,34 +10,33 @@ from conftest import KEY
 from crafted import FILL, beyond_the_head, both_ways, coin_bits, coin_for, own_words
 from fastnoise_kernels import layout, staircase
 from fastnoise_kernels.chacha import AHEAD
+from laws import line_law
 
-from fastnoise.laws.engine import integer_noise
+from fastnoise.bits import MASK_32
 from fastnoise.laws.line import reader
-from fastnoise.laws.line.finite_tables import truncated_laplace_law, uniform_law
-from fastnoise.laws.line.reader import MASK_32
-from fastnoise.laws.line.release import Release
-from fastnoise.laws.line.tables import laplace_law
+from fastnoise.laws.line.finite_tables import truncated_laplace_tables, uniform_tables
+from fastnoise.laws.line.tables import laplace_tables
 from fastnoise.rows import Rows
 
 INTEGER_LAWS = {
-    "laplace-1e-6": laplace_law(1e-6, 1),
-    "laplace-1e-6-wide": laplace_law(1e-6, 2**32),
-    "laplace-0.01": laplace_law(0.01, 1),
-    "laplace-1": laplace_law(1.0, 1),
-    "laplace-1-laps": laplace_law(1.0, 1000),
-    "laplace-1-two-places": laplace_law(1.0, 8192),
-    "laplace-1-widest-sloping-row": laplace_law(1.0, 2**39),
-    "laplace-1-wide": laplace_law(1.0, 2**40),
-    "laplace-50": laplace_law(50.0, 2**20),
-    "laplace-1000": laplace_law(1000.0, 1),
-    "uniform": uniform_law(13, Fraction(7, 100)),
-    "uniform-flat": uniform_law(1001, Fraction(1, 1001)),
-    "uniform-wide": uniform_law(10**12 + 1, Fraction(999_999, 10**18)),
-    "truncated-1": truncated_laplace_law(1.0, Fraction(1, 10), 1),
-    "truncated-0.01": truncated_laplace_law(0.01, Fraction(1, 10**4), 3),
-    "truncated-0.1": truncated_laplace_law(0.1, Fraction(1, 10**9), 1000),
-    "truncated-0.1-heavy-ends": truncated_laplace_law(0.1, Fraction(1, 2), 2**20),
-    "truncated-1-wide": truncated_laplace_law(1.0, Fraction(1, 10**6), 2**40),
+    "laplace-1e-6": laplace_tables(1e-6, 1),
+    "laplace-1e-6-wide": laplace_tables(1e-6, 2**32),
+    "laplace-0.01": laplace_tables(0.01, 1),
+    "laplace-1": laplace_tables(1.0, 1),
+    "laplace-1-laps": laplace_tables(1.0, 1000),
+    "laplace-1-two-places": laplace_tables(1.0, 8192),
+    "laplace-1-widest-sloping-row": laplace_tables(1.0, 2**39),
+    "laplace-1-wide": laplace_tables(1.0, 2**40),
+    "laplace-50": laplace_tables(50.0, 2**20),
+    "laplace-1000": laplace_tables(1000.0, 1),
+    "uniform": uniform_tables(13, Fraction(7, 100)),
+    "uniform-flat": uniform_tables(1001, Fraction(1, 1001)),
+    "uniform-wide": uniform_tables(10**12 + 1, Fraction(999_999, 10**18)),
+    "truncated-1": truncated_laplace_tables(1.0, Fraction(1, 10), 1),
+    "truncated-0.01": truncated_laplace_tables(0.01, Fraction(1, 10**4), 3),
+    "truncated-0.1": truncated_laplace_tables(0.1, Fraction(1, 10**9), 1000),
+    "truncated-0.1-heavy-ends": truncated_laplace_tables(0.1, Fraction(1, 2), 2**20),
+    "truncated-1-wide": truncated_laplace_tables(1.0, Fraction(1, 10**6), 2**40),
 }
 SLOPING = [name for name, law in INTEGER_LAWS.items() if law[layout.SLOPES]]
 SLOPING_ROWS = [n for n, law in INTEGER_LAWS.items() if law[layout.WIDTH] == layout.SLOPING]
@@ -48,20 +47,20 @@ STARTS = [0, 2**32 - 20, 2**40 - 20, 2**62 + 9]
 def test_integer_kernel_is_reader(name):
     """Rows in order, around the end of an epoch among others, and the same rows by their ids."""
     law = INTEGER_LAWS[name]
-    release, plain = Release("staircase", law, 1.0, integers=True), reader.Reader(law)
+    release, plain = line_law(law, 1.0, integers=True), reader.LineReader(law)
     rows = [first + i for first in STARTS for i in range(40)]
     expected = [plain.noise(KEY, row) for row in rows]
-    fast = [integer_noise(release, KEY, Rows(first), 40).tolist() for first in STARTS]
+    fast = [release.noise(KEY, Rows(first), 40).tolist() for first in STARTS]
     assert [noise for part in fast for noise in part] == expected
     ids = np.array(rows[::-1], np.int64)
     ids.flags.writeable = False
-    assert integer_noise(release, KEY, Rows(-1, ids), len(rows)).tolist() == expected[::-1]
+    assert release.noise(KEY, Rows(-1, ids), len(rows)).tolist() == expected[::-1]
 
 
 @pytest.mark.parametrize("name", [*SLOPING, "uniform", "truncated-0.01"])
 def test_integer_vector_path_is_careful_path(name):
     law = INTEGER_LAWS[name]
-    fast = integer_noise(Release("staircase", law, 1.0), KEY, Rows(0), 10_000)
+    fast = line_law(law, 1.0).noise(KEY, Rows(0), 10_000)
     key = np.frombuffer(KEY, "<u4")
     assert fast.tolist() == [staircase.draw_row(key, row, law) for row in range(10_000)]
 
@@ -74,17 +73,15 @@ def test_few_cells__have_room_to_be_read_whole():
         if law[layout.WIDTH] == layout.SLOPING:
             assert law[layout.DIGIT_BITS] == layout.SLOPING_DIGIT_BITS
             assert len(law) >= digit_cells + 32
-    assert len(uniform_law(3, Fraction(1, 5))) == layout.HEADER + 16  # by padding alone
+    assert len(uniform_tables(3, Fraction(1, 5))) == layout.HEADER + 16  # by padding alone
 
 
 def test_integer_vector_path__is_seen_to_differ_between_laws():
     """The comparison of 40 rows, on a law that is a part in a million off."""
-    law = laplace_law(1.0, 2**40)
-    wrong = Release("staircase", laplace_law(1 + 1e-6, 2**40), 1.0)
-    plain = reader.Reader(law)
-    assert integer_noise(wrong, KEY, Rows(0), 40).tolist() != [
-        plain.noise(KEY, row) for row in range(40)
-    ]
+    law = laplace_tables(1.0, 2**40)
+    wrong = line_law(laplace_tables(1 + 1e-6, 2**40), 1.0)
+    plain = reader.LineReader(law)
+    assert wrong.noise(KEY, Rows(0), 40).tolist() != [plain.noise(KEY, row) for row in range(40)]
 
 
 @lru_cache
@@ -141,7 +138,7 @@ def test_slopes__a_coin_that_64_bits_cannot_decide_is_left_to_the_reader(name):
     """All coins near the edge: the kernel is right or says DEEP, and does say so at the edge."""
     law = INTEGER_LAWS[name]
     place, dropped = steep_place(law, False)
-    kept, undecided, plain = 1 + place, [], reader.Reader(law)
+    kept, undecided, plain = 1 + place, [], reader.LineReader(law)
     for step in range(-300, 301):
         words = on_a_level(law, 1, place, dropped + step) + FILL
         fast = int(staircase.draw(law, np.array(words, np.uint64))[0])

@@ -10,8 +10,9 @@ from mechanisms import name
 from test_tables import leaks, one_step_delta, one_step_excess
 
 import fastnoise as fn
+from fastnoise.arithmetic.elementary import exp_bounds
 from fastnoise.ideal.truncated_discrete_laplace import exact_delta
-from fastnoise.laws.line.drawn import DrawnLaw, exp_bounds
+from fastnoise.laws.line.drawn import DrawnLaw
 
 DEPTH = 1000  # steps of a staircase, levels of other laws
 RANDOM_POINTS = 1000
@@ -45,7 +46,7 @@ TRUNCATED = [
 
 @cache
 def drawn(mechanism) -> DrawnLaw:
-    law = DrawnLaw(mechanism._release(mechanism.grid).law)
+    law = DrawnLaw(mechanism._law(mechanism.grid).tables)
     assert law.is_sound()
     return law
 

@@ -5,13 +5,13 @@ import pytest
 from conftest import KEY
 from fastnoise_kernels.integers import add_saturating
 from fastnoise_kernels.layout import DEEP
+from laws import line_law
 
 import fastnoise as fn
-from fastnoise.laws.engine import Limits, integer_noise, perturb_chunk
+from fastnoise.laws.law import Limits
 from fastnoise.laws.line.drawn import integer_sf
-from fastnoise.laws.line.reader import Reader
-from fastnoise.laws.line.release import Release
-from fastnoise.laws.line.tables import staircase_law
+from fastnoise.laws.line.reader import LineReader
+from fastnoise.laws.line.tables import staircase_tables
 from fastnoise.rows import Rows
 from fastnoise.verify.fit import rejected
 
@@ -131,7 +131,7 @@ def test_grid__is_one(grid):
         mechanism.perturb(3, grid=grid)
 
 
-DEEPER = Release("staircase", staircase_law(2.0**-6, 2**57, 2**50), 1.0, integers=True)
+DEEPER = line_law(staircase_tables(2.0**-6, 2**57, 2**50), 1.0, integers=True)
 
 
 @pytest.mark.parametrize("dtype", [np.int64, np.uint64])
@@ -140,10 +140,10 @@ def test_deep_noise__saturates_exactly(dtype, rng):
     x = rng.integers(extent.min, extent.max, 400, dtype=dtype)
     limits = Limits(int(extent.min), int(extent.max), int(extent.min), int(extent.max))
     got = np.empty_like(x)
-    perturb_chunk(DEEPER, KEY, Rows(0), 0, x, got, limits)
-    noise = integer_noise(DEEPER, KEY, Rows(0), x.size)
+    DEEPER.perturb(KEY, Rows(0), 0, x, got, limits)
+    noise = DEEPER.noise(KEY, Rows(0), x.size)
     assert (noise == DEEP).mean() > 0.3
-    reader = Reader(DEEPER.law)
+    reader = LineReader(DEEPER.tables)
     expected = [saturated(int(v), reader.noise(KEY, i), dtype) for i, v in enumerate(x)]
     assert got.tolist() == expected
 

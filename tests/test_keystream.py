@@ -6,7 +6,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms
 from fastnoise_kernels import chacha
 
 import fastnoise as fn
-from fastnoise.laws.line.reader import chacha_block
+from fastnoise.bits import chacha_block
 
 # RFC 8439, 2.3.2 uses a 32-bit counter and a 96-bit nonce: the same state with the counter's upper
 # half and the nonce below.

@@ -11,7 +11,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 from test_l2_reader import ALL, kernel_with, l2_law, lanes_of
 
-from fastnoise.laws.engine import compiled_blocks, vector_noise
+from fastnoise.bits import compiled_blocks
 from fastnoise.laws.l2.reader import L2Reader
 from fastnoise.rows import Rows
 
@@ -102,15 +102,15 @@ def test_quick_fits__have_their_bounds():
 def test_quick_fits__that_are_too_many_are_seen(dim, monkeypatch):
     """Also a kernel that takes what is above -f / 20 for a fit: some radii should not be there."""
     release, count = l2_law(dim, 300.0, 0, monkeypatch), 1_200
-    reader = L2Reader(release.law, compiled_blocks)
+    reader = L2Reader(release.tables, compiled_blocks)
     exact = np.array([reader.noise(KEY, row) for row in range(count)], np.float64)
-    np.testing.assert_array_equal(vector_noise(release, KEY, Rows(0), count), exact)
+    np.testing.assert_array_equal(release.noise(KEY, Rows(0), count), exact)
     bold = kernel_with(
         ("size.times_plus(27 / 16, 0.75)", "size.times_plus(27 / 320, 0.0375)"),
         monkeypatch=monkeypatch,
     )
-    monkeypatch.setattr("fastnoise.laws.engine._filler", lambda name: bold.fill_l2_laplace.address)
-    noise = vector_noise(release, KEY, Rows(0), count)
+    monkeypatch.setattr("fastnoise.laws.law.filler", lambda name: bold.fill_l2_laplace.address)
+    noise = release.noise(KEY, Rows(0), count)
     assert (noise != exact).any(axis=1).sum() > 2
 
 

@@ -12,21 +12,15 @@ import pytest
 from conftest import KEY
 from fastnoise_kernels import l2_lanes, l2_laplace, l2_places, layout
 from fastnoise_kernels.chacha import AHEAD
+from laws import vector_law
 from scipy.stats import chi2
 
 import fastnoise as fn
 from fastnoise.arithmetic.intervals import Interval
-from fastnoise.laws.engine import (
-    Limits,
-    _undecided_noise,
-    compiled_blocks,
-    perturb_chunk,
-    vector_noise,
-)
+from fastnoise.bits import chacha_block, compiled_blocks
+from fastnoise.laws.l2 import law as laws_of_l2
 from fastnoise.laws.l2.reader import L2Reader
-from fastnoise.laws.layers import release as vector_release
-from fastnoise.laws.layers.release import vector_release as release_of
-from fastnoise.laws.line.reader import chacha_block
+from fastnoise.laws.law import Limits
 from fastnoise.rows import Rows
 from fastnoise.verify.fit import ALPHA
 
@@ -36,9 +30,9 @@ DIMS = [2, 3, 4, 5, 16]
 def l2_law(dim: int, scale: float, fine: int, monkeypatch):
     """A law with cells of so many bits, be they sensible or not."""
     with monkeypatch.context() as patch:
-        patch.setattr(vector_release, "fine_bits", lambda dim, scale: fine)
-        law = vector_release._l2_law(dim, scale)
-    return release_of("l2_laplace", law, [1.0] * dim, True)
+        patch.setattr(laws_of_l2, "fine_bits", lambda dim, scale: fine)
+        tables = laws_of_l2.l2_tables(dim, scale)
+    return vector_law("l2_laplace", tables, [1.0] * dim)
 
 
 # --- intervals ------------------------------------------------------------------------------------
@@ -103,8 +97,8 @@ def test_decided__is_right_where_floats_are_pressed_hard(dim, scale, fine, monke
     """Cells so small that many coordinates are looked at again, or left: those that are not are
     the reader's."""
     release = l2_law(dim, scale, fine, monkeypatch)
-    reader = L2Reader(release.law, compiled_blocks)
-    noise = vector_noise(release, KEY, Rows(0), 1_500 // dim)
+    reader = L2Reader(release.tables, compiled_blocks)
+    noise = release.noise(KEY, Rows(0), 1_500 // dim)
     exact = np.array([reader.noise(KEY, row) for row in range(len(noise))], np.float64)
     unknown = np.isnan(noise)
     assert 0.0005 < unknown.mean() < 0.9
@@ -124,10 +118,10 @@ def test_errors__that_are_bounded_too_low_are_seen(dim, monkeypatch):
         monkeypatch=monkeypatch,
     )
     release = l2_law(dim, 2.0**43, 0, monkeypatch)
-    reader, count = L2Reader(release.law, compiled_blocks), 3_000 // dim
+    reader, count = L2Reader(release.tables, compiled_blocks), 3_000 // dim
     with monkeypatch.context() as patch:
-        patch.setattr("fastnoise.laws.engine._filler", lambda name: bold.fill_l2_laplace.address)
-        noise = vector_noise(release, KEY, Rows(0), count)
+        patch.setattr("fastnoise.laws.law.filler", lambda name: bold.fill_l2_laplace.address)
+        noise = release.noise(KEY, Rows(0), count)
     exact = np.array([reader.noise(KEY, row) for row in range(count)], np.float64)
     unknown = np.isnan(noise)
     assert (noise[~unknown] != exact[~unknown]).any()
@@ -228,9 +222,9 @@ def test_compiled_blocks__are_plain_ones():
 
 def drawn_and_exact(release, count: int) -> tuple[np.ndarray, np.ndarray]:
     """What the kernel says of the first rows, and what the reader says."""
-    reader = L2Reader(release.law, compiled_blocks)
+    reader = L2Reader(release.tables, compiled_blocks)
     exact = np.array([reader.noise(KEY, row) for row in range(count)], np.float64)
-    return vector_noise(release, KEY, Rows(0), count), exact
+    return release.noise(KEY, Rows(0), count), exact
 
 
 @pytest.mark.parametrize("dim", [2, 3, 4, 7])
@@ -249,11 +243,11 @@ def test_places__are_the_readers(dim, fine, monkeypatch):
 def test_undecided__are_perturbed_as_the_reader_says(dim, monkeypatch):
     """Steep cells: coins are too high in many rows, and some places are drawn again."""
     release = l2_law(dim, 64.0, 3, monkeypatch)
-    reader, count, lead = L2Reader(release.law, compiled_blocks), 120, 3
+    reader, count, lead = L2Reader(release.tables, compiled_blocks), 120, 3
     exact = np.array([reader.noise(KEY, 7 + row) for row in range(count)], np.float64)
     data, out = np.linspace(-9.0, 9.0, count * dim - lead - 1), np.empty(count * dim - lead - 1)
-    perturb_chunk(release, KEY, Rows(7), lead, data, out, Limits())
-    unknown = np.isnan(vector_noise(release, KEY, Rows(7), count)).all(axis=1)
+    release.perturb(KEY, Rows(7), lead, data, out, Limits())
+    unknown = np.isnan(release.noise(KEY, Rows(7), count)).all(axis=1)
     assert 0 < unknown.sum() < count
     expected = np.floor(data + 0.5) + exact.reshape(-1)[lead:-1]
     np.testing.assert_array_equal(out, expected)
@@ -263,7 +257,7 @@ def test_undecided__are_perturbed_as_the_reader_says(dim, monkeypatch):
 def test_coins__are_decided_as_the_reader_does(dim, monkeypatch):
     """Steep cells of many steps: kernels draw many places again, and leave next to none."""
     release = l2_law(dim, 2.0**14 * dim**0.5, 13, monkeypatch)
-    reader, count = L2Reader(release.law, compiled_blocks), 160
+    reader, count = L2Reader(release.tables, compiled_blocks), 160
     noise, exact = drawn_and_exact(release, count)
     known = ~np.isnan(noise)
     assert known.mean() > 0.98
@@ -300,21 +294,21 @@ def test_coins__that_are_decided_too_soon_are_seen(monkeypatch):
     known = ~np.isnan(careful)
     np.testing.assert_array_equal(careful[known], exact[known])
     with monkeypatch.context() as patch:
-        patch.setattr("fastnoise.laws.engine._filler", lambda name: bold.fill_l2_laplace.address)
-        noise = vector_noise(release, KEY, Rows(0), len(exact))
+        patch.setattr("fastnoise.laws.law.filler", lambda name: bold.fill_l2_laplace.address)
+        noise = release.noise(KEY, Rows(0), len(exact))
     assert 0 < (noise != exact).any(axis=1).mean() < 0.5
 
 
 def test_undecided__one_coordinate_or_the_whole_row(monkeypatch):
     release = l2_law(5, 2.0**42, 0, monkeypatch)
-    reader = L2Reader(release.law, compiled_blocks)
-    noise = vector_noise(release, KEY, Rows(0), 200)
+    reader = L2Reader(release.tables, compiled_blocks)
+    noise = release.noise(KEY, Rows(0), 200)
     row = int(np.flatnonzero(np.isnan(noise).sum(axis=1) == 1)[0])
     some = np.flatnonzero(np.isnan(noise[row])).tolist()
     exact = reader.noise(KEY, row)
-    assert _undecided_noise(release, some, KEY, row, noise[row]) == [exact[i] for i in some]
+    assert release._undecided_noise(some, KEY, row, noise[row]) == [exact[i] for i in some]
     everything = np.full(5, np.nan)
-    assert _undecided_noise(release, list(range(5)), KEY, row, everything) == exact
+    assert release._undecided_noise(list(range(5)), KEY, row, everything) == exact
 
 
 def differs(counts: np.ndarray, others: np.ndarray) -> bool:
@@ -344,9 +338,9 @@ def test_steep_cells__have_the_law_of_none(monkeypatch):
     The reference is a million draws of the rounded law itself.
     """
     plain, steep = l2_law(2, STEEP, 0, monkeypatch), l2_law(2, STEEP, 4, monkeypatch)
-    reader = L2Reader(steep.law, compiled_blocks)
+    reader = L2Reader(steep.tables, compiled_blocks)
     drawn = np.array([reader.noise(KEY, row) for row in range(12_000)])
-    reference = cells_of(vector_noise(plain, KEY, Rows(2**50), 1_000_000))
+    reference = cells_of(plain.noise(KEY, Rows(2**50), 1_000_000))
     assert not differs(cells_of(drawn), reference)
     monkeypatch.setattr(L2Reader, "_kept", lambda self, *arguments: True)
     uniform = np.array([reader.noise(KEY, row) for row in range(12_000)])
@@ -359,10 +353,10 @@ def test_steep_cells__have_the_law_of_none(monkeypatch):
 def test_laws__leave_few_rows_in_doubt(dim, epsilon, users):
     """The grids of mechanisms: a coordinate in 100,000 or fewer, by the bounds and as drawn."""
     mechanism = (fn.L2Laplace if users == 1 else fn.MultiUserLaplace)(epsilon, dim)
-    release = mechanism._release(mechanism.grid)
-    fine, scale = int(release.law[layout.FINE_BITS]), L2Reader(release.law).scale
+    release = mechanism._law(mechanism.grid)
+    fine, scale = int(release.tables[layout.FINE_BITS]), L2Reader(release.tables).scale
     assert fine <= layout.SPARE_BITS + layout.BYTE_BITS
     falls = Fraction(2**fine) * Fraction(ceil(dim**0.5 * 1000), 1000) / scale
     assert fine == 0 or falls < Fraction(1, 2**9)
-    noise = vector_noise(release, KEY, Rows(0), 400_000 // dim)
+    noise = release.noise(KEY, Rows(0), 400_000 // dim)
     assert np.isnan(noise).mean() < max(1e-5 * dim / 16, 1e-4)

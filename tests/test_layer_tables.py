@@ -8,16 +8,17 @@ import pytest
 from fastnoise_kernels import layout
 from fastnoise_kernels.sorting import sorting_network
 
-from fastnoise.laws.layers import tables as layer_tables
+from fastnoise.arithmetic.elementary import exp_bounds
+from fastnoise.laws.layers import tables
 from fastnoise.laws.layers.balls import l1_points
+from fastnoise.laws.layers.drawn import DrawnLayers, ideal_layers
 from fastnoise.laws.layers.tables import (
     SLACK,
     differences,
     digit_sums,
     eulerian,
-    layer_law,
+    layer_tables,
 )
-from fastnoise.laws.line.drawn import DrawnLayers, exp_bounds, ideal_layers
 
 BEYOND = 20
 
@@ -45,7 +46,7 @@ class Box:
 
 def drawn(epsilon: float, shape: Ball | Box) -> DrawnLayers:
     first = [shape.points(k) for k in range(shape.dim + 1)]
-    return DrawnLayers(layer_law(epsilon, first, shape.steps, shape.radii))
+    return DrawnLayers(layer_tables(epsilon, first, shape.steps, shape.radii))
 
 
 SINGLE = {
@@ -77,7 +78,7 @@ SEVERAL = {
 @pytest.fixture
 def short_tables(monkeypatch):
     """Several coins, without tables of thousands of entries."""
-    monkeypatch.setattr(layer_tables, "MOST_ENTRIES", 64)
+    monkeypatch.setattr(tables, "MOST_ENTRIES", 64)
 
 
 def leaks(layers: list[Fraction], shape: Ball | Box, epsilon: float) -> list[int]:
@@ -177,8 +178,8 @@ def test_tables__are_whole(case):
     assert [sum(table) for table in tables] == [law.whole] * len(tables)
     assert sum(law.coins[-1][: law.last + 1]) == law.whole
     assert sum(law.digit[: law.digits + 1]) == law.whole
-    assert sum(law.tail[: int(law.law[layout.DIM]) + 1]) == law.whole
-    assert law.law[layout.WIDTH] == 2 * law.law[layout.DIM] + law.law[layout.COINS]
+    assert sum(law.tail[: int(law.tables[layout.DIM]) + 1]) == law.whole
+    assert law.tables[layout.WIDTH] == 2 * law.tables[layout.DIM] + law.tables[layout.COINS]
 
 
 @pytest.mark.parametrize("case", ["ball-2-1", "ball-3-0.1", "box-3-1", "box-5-0.3"])
@@ -201,7 +202,7 @@ def test_a_layer_that_is_too_light__is_seen():
     layers[7] *= 1 - Fraction(1, 2**59)
     assert leaks(layers, shape, epsilon) == [6]
     first = [shape.points(k) + (k == 0) for k in range(4)]
-    wrong = DrawnLayers(layer_law(epsilon, first, shape.steps, shape.radii))
+    wrong = DrawnLayers(layer_tables(epsilon, first, shape.steps, shape.radii))
     assert leaks(wrong.layers(BEYOND), shape, epsilon) != []
 
 

@@ -7,15 +7,16 @@ from math import inf, nan
 import numpy as np
 import pytest
 from conftest import KEY
+from laws import line_law
 from mechanisms import DRAWN, INTEGERS, name
 from numpy.lib.stride_tricks import as_strided
 from test_release import DEEPER, WIDE, exact, wide_vectors
 
 import fastnoise as fn
-from fastnoise.laws import engine
-from fastnoise.laws.engine import Limits, integer_noise, perturb_chunk, plain_reader
-from fastnoise.laws.line.release import Release
-from fastnoise.laws.line.tables import staircase_law
+from fastnoise.laws.law import Law, Limits
+from fastnoise.laws.layers.reader import LayerReader
+from fastnoise.laws.line.reader import LineReader
+from fastnoise.laws.line.tables import staircase_tables
 from fastnoise.rows import Rows
 
 MAX = 1.7976931348623157e308
@@ -87,7 +88,7 @@ def test_out__overlaps_are_found_exactly(rng):
 # --- the largest floats ---------------------------------------------------------------------------
 
 HUGE = [
-    Release("staircase", law.law, grid)
+    line_law(law.tables, grid)
     for law, grid in product((WIDE, DEEPER), (2.0**899, 2.0**916, 2.0**-900))
 ]
 
@@ -102,8 +103,8 @@ def check_largest(release):
     edges = [MAX, np.nextafter(MAX, 0.0), 2.0**1023, 1.5 * 2.0**1023, MAX - 2.0**960, 1.0]
     x = np.array([sign * edge for edge in edges for sign in (1, -1)] * 40)
     got = np.empty_like(x)
-    perturb_chunk(release, KEY, Rows(0), 0, x, got, Limits())
-    reader = plain_reader(release)
+    release.perturb(KEY, Rows(0), 0, x, got, Limits())
+    reader = release.reader
     for i, (value, total) in enumerate(zip(x.tolist(), got.tolist(), strict=True)):
         noise = reader.noise(KEY, i)
         try:
@@ -111,7 +112,7 @@ def check_largest(release):
         except OverflowError:
             expected = inf if value > 0 else -inf
         assert total == expected
-    noise = integer_noise(release, KEY, Rows(0), x.size)
+    noise = release.noise(KEY, Rows(0), x.size)
     assert (np.abs(noise) > 2**53).mean() > 0.3
 
 
@@ -141,9 +142,9 @@ def test_largest_floats__never_become_nan(dtype, stream):
 
 
 def test_deep_rows__beyond_float32_do_not_warn():
-    release = Release("staircase", DEEPER.law, 2.0**100)
+    release = line_law(DEEPER.tables, 2.0**100)
     got = np.empty(50, np.float32)
-    perturb_chunk(release, KEY, Rows(0), 0, np.zeros(50, np.float32), got, Limits())
+    release.perturb(KEY, Rows(0), 0, np.zeros(50, np.float32), got, Limits())
     assert np.isinf(got).any()
 
 
@@ -175,33 +176,28 @@ UNDECIDED = [DEEPER, wide_vectors("l1_staircase"), wide_vectors("box_staircase")
 
 def interrupted(monkeypatch, after):
     """The plain reader is interrupted after so many rows."""
-    found, left = engine.plain_reader, [after]
+    left = [after]
+    for kind in (LineReader, LayerReader):
 
-    def reader(release):
-        inner = found(release)
+        def noise(self, key, row, right=kind.noise):
+            left[0] -= 1
+            if left[0] < 0:
+                raise KeyboardInterrupt
+            return right(self, key, row)
 
-        class Interrupted:
-            def noise(self, key, row):
-                left[0] -= 1
-                if left[0] < 0:
-                    raise KeyboardInterrupt
-                return inner.noise(key, row)
-
-        return Interrupted()
-
-    monkeypatch.setattr(engine, "plain_reader", reader)
+        monkeypatch.setattr(kind, "noise", noise)
 
 
 @pytest.mark.parametrize("release", UNDECIDED, ids=lambda release: release.filler)
 @pytest.mark.parametrize("compiled", [True, False])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_interrupt__leaves_no_x(release, compiled, dtype, monkeypatch):
-    monkeypatch.setattr(engine, "compiles", lambda: compiled)
+    monkeypatch.setattr("fastnoise.laws.law.compiles", lambda: compiled)
     interrupted(monkeypatch, 3)
     x = (1000.0 + np.arange(600)).astype(dtype)
     out = np.full(600, 7, dtype)
     with pytest.raises(KeyboardInterrupt):
-        perturb_chunk(release, KEY, Rows(0), 0, x, out, Limits())
+        release.perturb(KEY, Rows(0), 0, x, out, Limits())
     assert not np.isin(x, out).any()
     unfinished = np.isnan(out) | (out == 7)
     assert unfinished.sum() > 20
@@ -210,14 +206,14 @@ def test_interrupt__leaves_no_x(release, compiled, dtype, monkeypatch):
 @pytest.mark.parametrize("compiled", [True, False])
 @pytest.mark.parametrize("dtype", [np.int64, np.uint64])
 def test_interrupt__leaves_no_integers(compiled, dtype, monkeypatch):
-    monkeypatch.setattr(engine, "compiles", lambda: compiled)
+    monkeypatch.setattr("fastnoise.laws.law.compiles", lambda: compiled)
     interrupted(monkeypatch, 3)
-    release = Release("staircase", staircase_law(2.0**-6, 2**57, 2**50), 1.0, integers=True)
+    release = line_law(staircase_tables(2.0**-6, 2**57, 2**50), 1.0, integers=True)
     x, out = (1000 + np.arange(600)).astype(dtype), np.full(600, 7, dtype)
     extent = np.iinfo(dtype)
     limits = Limits(int(extent.min), int(extent.max), int(extent.min), int(extent.max))
     with pytest.raises(KeyboardInterrupt):
-        perturb_chunk(release, KEY, Rows(0), 0, x, out, limits)
+        release.perturb(KEY, Rows(0), 0, x, out, limits)
     assert not np.isin(x, out).any()
 
 
@@ -231,15 +227,17 @@ def test_interrupt__between_chunks(mechanism, when, layout, monkeypatch):
     dtype = np.int64 if mechanism in INTEGERS else np.float64
     calls = []
 
-    def interrupts(release, key, rows, done, source, target, limits):
+    right = Law.perturb
+
+    def interrupts(law, key, rows, done, x, out, limits):
         calls.append(done)
         if when == "after" or len(calls) == 1:
-            perturb_chunk(release, key, rows, done, source, target, limits)
+            right(law, key, rows, done, x, out, limits)
         if len(calls) == 2 or layout in ("plain", "in place"):
             raise KeyboardInterrupt
 
     monkeypatch.setattr("fastnoise.dispatch.CHUNK", 100)
-    monkeypatch.setattr("fastnoise.dispatch.perturb_chunk", interrupts)
+    monkeypatch.setattr(Law, "perturb", interrupts)
     shape = (500, *mechanism._row_shape)
     room = np.full((*shape[:-1], 2 * shape[-1]), 7, dtype)
     out = room[..., ::2] if "strided" in layout else np.full(shape, 7, dtype)

@@ -93,7 +93,7 @@ def test_format__has_all_that_an_auditor_asks_for(key, unique, job, capsys):
     for entry, said in zip(plan.entries, release["columns"], strict=True):
         mechanism = entry.mechanism
         law = said["law"]
-        assert law["digest"] == mechanism._release(mechanism.grid).digest.hex()
+        assert law["digest"] == mechanism._law(mechanism.grid).digest.hex()
         assert law["grid"] == mechanism.grid
         assert law["released_sensitivity"] == mechanism.released_sensitivity
         assert said["adjacency"] == mechanism.privacy.adjacency

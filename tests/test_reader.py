@@ -6,12 +6,11 @@ from conftest import KEY
 from crafted import FILL, beyond_the_head, both_ways, coin_for
 from fastnoise_kernels import layout, staircase
 from fastnoise_kernels.chacha import AHEAD
+from laws import line_law
 from test_tables import LAWS
 
-from fastnoise.laws.engine import integer_noise
 from fastnoise.laws.line import reader
-from fastnoise.laws.line.release import Release
-from fastnoise.laws.line.tables import staircase_law
+from fastnoise.laws.line.tables import staircase_tables
 from fastnoise.rows import Rows
 
 SMALL = [(1.0, 2**20, 395_882), (2.5, 10, 3), (1e-3, 2**20, 2**19), (20.0, 2**35, 1_560_000)]
@@ -20,26 +19,26 @@ SMALL = [(1.0, 2**20, 395_882), (2.5, 10, 3), (1e-3, 2**20, 2**19), (20.0, 2**35
 @pytest.mark.parametrize("parameters", LAWS, ids=str)
 @pytest.mark.parametrize("first", [0, 2**32 - 20, 2**62 + 9])
 def test_kernel_is_reader(parameters, first):
-    law = staircase_law(*parameters)
-    release = Release("staircase", law, 1.0)
-    fast, plain = integer_noise(release, KEY, Rows(first), 40), reader.Reader(law)
+    law = staircase_tables(*parameters)
+    release = line_law(law, 1.0)
+    fast, plain = release.noise(KEY, Rows(first), 40), reader.LineReader(law)
     assert fast.tolist() == [plain.noise(KEY, first + i) for i in range(40)]
 
 
 @pytest.mark.parametrize("parameters", SMALL, ids=str)
 def test_vector_path_is_careful_path(parameters):
     """The sixteen-lane loop against the definition, on enough rows to meet every rare case."""
-    law = staircase_law(*parameters)
-    release = Release("staircase", law, 1.0)
-    fast = integer_noise(release, KEY, Rows(0), 40_000)
+    law = staircase_tables(*parameters)
+    release = line_law(law, 1.0)
+    fast = release.noise(KEY, Rows(0), 40_000)
     key = np.frombuffer(KEY, "<u4")
     assert fast.tolist() == [staircase.draw_row(key, row, law) for row in range(40_000)]
 
 
 def law_of_size(epsilon: float, most: int) -> np.ndarray:
     """Short rows whose head reaches that far, or a little less."""
-    levels = int(staircase_law(epsilon, 1000, 5)[layout.HEAD_LEVELS])
-    return staircase_law(epsilon, (most - 5) // levels, 5)
+    levels = int(staircase_tables(epsilon, 1000, 5)[layout.HEAD_LEVELS])
+    return staircase_tables(epsilon, (most - 5) // levels, 5)
 
 
 @pytest.mark.parametrize("most", [2**26, 2**31, 2**31 + 600, 2**34])
@@ -68,7 +67,7 @@ def test_levels__are_drawn_in_lanes_as_one_by_one(epsilon, most):
 @pytest.mark.parametrize("parameters", SMALL, ids=str)
 def test_ties__at_every_word(parameters):
     """Coins that equal a threshold in their leading bits, then in 1, 2, .. all of its words."""
-    law = staircase_law(*parameters)
+    law = staircase_tables(*parameters)
     table, own = reader.Table.head(law), int(law[layout.WIDTH]) // 2
     for cell in range(0, 1 << table.bits, max(1, (1 << table.bits) // 40)):
         threshold = table.thresholds[cell]
@@ -86,7 +85,7 @@ def test_ties__at_every_word(parameters):
 
 @pytest.mark.parametrize("parameters", SMALL, ids=str)
 def test_restarts__once_and_many_times(parameters):
-    law = staircase_law(*parameters)
+    law = staircase_tables(*parameters)
     for times in (0, 1, 2, 7):
         fast, slow = both_ways(law, beyond_the_head(law, times) + FILL)
         assert fast == slow
@@ -96,7 +95,7 @@ def test_restarts__once_and_many_times(parameters):
 
 
 def test_left_over_weight__redraws_the_head():
-    law = staircase_law(1e-3, 2**20, 2**19)
+    law = staircase_tables(1e-3, 2**20, 2**19)
     head = reader.Table.head(law)
     coin, tail = coin_for(head, int(law[layout.HEAD_LEVELS]) + 1)
     top, top_tail = coin_for(head, 0)
@@ -109,7 +108,7 @@ def test_left_over_weight__redraws_the_head():
 @pytest.mark.parametrize("entry", [0, 1])
 def test_biased_places__are_drawn_again(parameters, entry):
     """A word whose product leaves too small a rest; then one that is fine."""
-    law = staircase_law(*parameters)
+    law = staircase_tables(*parameters)
     coin, tail = coin_for(reader.Table.head(law), entry)
     own = int(law[layout.WIDTH]) // 2
     digit, digit_tail = coin_for(reader.Table.digit(law), 0) if own == 2 else (0, [])
@@ -125,7 +124,7 @@ def test_biased_places__are_drawn_again(parameters, entry):
 
 
 def test_runs_out_of_words__and_says_so():
-    law = staircase_law(1.0, 2**20, 395_882)
+    law = staircase_tables(1.0, 2**20, 395_882)
     words = np.array(beyond_the_head(law, 3), np.uint64)
     for size in range(1, len(words)):
         assert staircase.draw(law, words[:size])[1] == staircase.OUT_OF_WORDS
@@ -133,7 +132,7 @@ def test_runs_out_of_words__and_says_so():
 
 def test_deep_noise__is_marked_not_wrapped():
     """Levels that would need more than 62 bits; the reader's integers have no end."""
-    for law in (staircase_law(1.0, 2**57, 2**50), staircase_law(1e-3, 2**40, 1)):
+    for law in (staircase_tables(1.0, 2**57, 2**50), staircase_tables(1e-3, 2**40, 1)):
         fast, slow = both_ways(law, beyond_the_head(law, 2000) + FILL)
         assert fast == layout.DEEP
         assert abs(slow) > 2**62

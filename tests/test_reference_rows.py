@@ -169,7 +169,7 @@ def snapped(mechanism, x):
 
 def steps_of(mechanism):
     """The sensitivity that the noise on the grid of step 1 is made for."""
-    law = mechanism._release(1.0).law
+    law = mechanism._law(1.0).tables
     return int(law[law[layout.SIZES] if mechanism._row_shape else layout.STEPS])
 
 
@@ -244,7 +244,7 @@ def row_l2_shift(p):
     """Noise of dim 2 is made for the simpler Delta + sqrt(d) g, which is more."""
     d, width = p["d"], p["Delta_over_g"]
     mechanism = fn.L2Laplace(1.0, d, width)
-    scale = mechanism._release(1.0).law[layout.SCALE : layout.SCALE + 1].view(np.float64)[0]
+    scale = mechanism._law(1.0).tables[layout.SCALE : layout.SCALE + 1].view(np.float64)[0]
     worst = apart_at_most(mechanism, width, 2)
     assert worst <= width + math.sqrt(d) <= scale <= (width + math.sqrt(d)) * (1 + 1e-12)
     assert mechanism.released_sensitivity >= width + math.sqrt(d) * mechanism.grid

@@ -7,16 +7,17 @@ import numpy as np
 import pytest
 from conftest import KEY
 from fastnoise_kernels.layout import DEEP
+from laws import line_law, vector_law
 from mechanisms import FLOATS, VECTORS, name
 
 import fastnoise as fn
-from fastnoise.laws.engine import Limits, integer_noise, perturb_chunk, plain_reader, vector_noise
-from fastnoise.laws.layers.release import ball_law, vector_release
-from fastnoise.laws.layers.tables import layer_law
-from fastnoise.laws.line.drawn import DrawnLaw, exp_bounds
-from fastnoise.laws.line.reader import Reader
-from fastnoise.laws.line.release import Release
-from fastnoise.laws.line.tables import staircase_law
+from fastnoise.arithmetic.elementary import exp_bounds
+from fastnoise.laws.law import Limits
+from fastnoise.laws.layers.balls import l1_points
+from fastnoise.laws.layers.tables import layer_tables
+from fastnoise.laws.line.drawn import DrawnLaw
+from fastnoise.laws.line.reader import LineReader
+from fastnoise.laws.line.tables import staircase_tables
 from fastnoise.rows import Rows
 
 BOTH = (-inf, inf)
@@ -52,8 +53,8 @@ def test_awkward_values__are_snapped_and_summed_exactly(epsilon, sensitivity, st
     assert got.tolist() == expected
 
 
-WIDE = Release("staircase", staircase_law(1e-2, 2**50, 2**49), 2.0**-20)
-DEEPER = Release("staircase", staircase_law(2.0**-6, 2**57, 2**50), 2.0**-20)
+WIDE = line_law(staircase_tables(1e-2, 2**50, 2**49), 2.0**-20)
+DEEPER = line_law(staircase_tables(2.0**-6, 2**57, 2**50), 2.0**-20)
 
 
 @pytest.mark.parametrize("release", [WIDE, DEEPER], ids=["beyond 2**53", "beyond 2**62"])
@@ -61,14 +62,14 @@ def test_wide_noise__is_added_exactly_too(release, rng):
     """Noise of 53 bits and more, where a float sum in two steps would round twice."""
     x = np.array(awkward(release.grid) * 60)
     x = np.concatenate([x, rng.normal(size=5000) * 2.0 ** rng.integers(-30, 60, 5000)])
-    noise = integer_noise(release, KEY, Rows(0), x.size)
+    noise = release.noise(KEY, Rows(0), x.size)
     if release is DEEPER:
         assert (noise == DEEP).mean() > 0.3
     else:
         assert (np.abs(noise) > 2**53).mean() > 0.5
     got = np.empty_like(x)
-    perturb_chunk(release, KEY, Rows(0), 0, x, got, EVERYWHERE)
-    plain = Reader(release.law)
+    release.perturb(KEY, Rows(0), 0, x, got, EVERYWHERE)
+    plain = LineReader(release.tables)
     for i in range(0, x.size, 1 if release is WIDE else 97):
         drawn = int(noise[i]) if noise[i] != DEEP else plain.noise(KEY, i)
         assert got[i] == exact(x[i], drawn, release.grid)
@@ -78,26 +79,26 @@ def test_wide_noise__is_added_exactly_too(release, rng):
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_bare_values__are_added_as_others(mechanism, dtype, rng):
     """What is neither clipped nor missing has a loop of its own, and the same bits."""
-    release = mechanism._release(mechanism.grid)
+    release = mechanism._law(mechanism.grid)
     x = np.array(awkward(release.grid) * 30)
     x = np.concatenate([x, rng.normal(size=1001) * 2.0 ** rng.integers(-60, 60, 1001)])
     x = x[np.abs(x) <= np.finfo(dtype).max].astype(dtype)
     bare, others = np.empty_like(x), np.empty_like(x)
-    for limits, out in ((Limits(missing=False), bare), (EVERYWHERE, others)):
+    for limits, out in ((Limits(nan=False), bare), (EVERYWHERE, others)):
         assert limits.bare == (out is bare)
-        perturb_chunk(release, KEY, Rows(0), 0, x, out, limits)
+        release.perturb(KEY, Rows(0), 0, x, out, limits)
     assert bare.tobytes() == others.tobytes()
-    assert not Limits(missing=False, low=-1.0).bare
-    assert not Limits(missing=False, high=1.0).bare
+    assert not Limits(nan=False, low=-1.0).bare
+    assert not Limits(nan=False, high=1.0).bare
 
 
 def test_deep_rows__in_place_clipped_and_missing(rng):
     x = rng.normal(size=300) * 1e6
     x[5] = nan
     got = x.copy()
-    perturb_chunk(DEEPER, KEY, Rows(0), 0, got, got, Limits(-1000.0, 1000.0))
+    DEEPER.perturb(KEY, Rows(0), 0, got, got, Limits(-1000.0, 1000.0))
     assert np.isnan(got[5])
-    plain = Reader(DEEPER.law)
+    plain = LineReader(DEEPER.tables)
     for i in range(6, 300):
         clipped = min(max(x[i], -1000.0), 1000.0)
         assert got[i] == exact(clipped, plain.noise(KEY, i), DEEPER.grid)
@@ -140,7 +141,7 @@ def test_grid__of_the_users_choice(stream):
 def test_neighbours__have_the_same_possible_outputs(first, second, epsilon, stream):
     """Each output of one input has positive probability for the other, within e**epsilon."""
     mechanism = fn.Staircase(epsilon)
-    law = DrawnLaw(mechanism._release(mechanism.grid).law)
+    law = DrawnLaw(mechanism._law(mechanism.grid).tables)
     above = exp_bounds(epsilon)[1]
     points = [half_up(value, mechanism.grid) for value in (first, second)]
     for mine, other in (points, points[::-1]):
@@ -391,28 +392,30 @@ def wide_vectors(filler):
     """Noise that often leaves the integers that floats have without gaps."""
     steps, radius = 1 << 48, 1 << 47
     if filler == "l1_staircase":
-        law = ball_law(1 / 8, 2, steps, radius)
+        points = [l1_points(2, radius - 1 + k * steps) for k in range(3)]
+        sizes = [steps], [radius]
     else:
         points = [(2 * (radius + k * steps) - 1) ** 2 for k in range(3)]
-        law = layer_law(1 / 8, points, [steps] * 2, [radius] * 2)
-    return vector_release(filler, law, [2.0**-20, 2.0**-12], True)
+        sizes = [steps] * 2, [radius] * 2
+    tables = layer_tables(1 / 8, points, *sizes)
+    return vector_law(filler, tables, [2.0**-20, 2.0**-12])
 
 
 @pytest.mark.parametrize("chunk", [7, 1 << 18])
 @pytest.mark.parametrize("filler", ["l1_staircase", "box_staircase"])
 def test_wide_vectors__are_added_exactly_too(filler, chunk, rng, monkeypatch):
     """Rows that kernels leave to Python, in chunks that end inside vectors, a NaN among them."""
-    monkeypatch.setattr("fastnoise.laws.engine.CHUNK", chunk)
+    monkeypatch.setattr("fastnoise.laws.line.law.CHUNK", chunk)
     release = wide_vectors(filler)
-    undecided = np.isnan(vector_noise(release, KEY, Rows(0), 250)).any(axis=1)
+    undecided = np.isnan(release.noise(KEY, Rows(0), 250)).any(axis=1)
     assert 0.2 < undecided.mean() < 0.98
     x = rng.normal(size=(250, 2)) * 2.0 ** rng.integers(-30, 60, (250, 2))
     x[undecided.argmax(), 1] = nan
     flat, got = x.reshape(-1), np.empty(500)
     for start in range(0, 500, 33):  # 33 values: half a vector more
         part = slice(start, start + 33)
-        perturb_chunk(release, KEY, Rows(0), start, flat[part], got[part], EVERYWHERE)
-    reader = plain_reader(release)
+        release.perturb(KEY, Rows(0), start, flat[part], got[part], EVERYWHERE)
+    reader = release.reader
     for i, (row, sums) in enumerate(zip(x, got.reshape(-1, 2), strict=True)):
         expected = [
             nan if value != value else exact(value, steps, grid)
@@ -423,8 +426,8 @@ def test_wide_vectors__are_added_exactly_too(filler, chunk, rng, monkeypatch):
 
 @pytest.mark.parametrize("chunk", [7, 1 << 18])
 def test_deep_rows__in_small_chunks(chunk, rng, monkeypatch):
-    monkeypatch.setattr("fastnoise.laws.engine.CHUNK", chunk)
+    monkeypatch.setattr("fastnoise.laws.line.law.CHUNK", chunk)
     x, got = rng.normal(size=100) * 1e6, np.empty(100)
-    perturb_chunk(DEEPER, KEY, Rows(0), 0, x, got, EVERYWHERE)
-    plain = Reader(DEEPER.law)
+    DEEPER.perturb(KEY, Rows(0), 0, x, got, EVERYWHERE)
+    plain = LineReader(DEEPER.tables)
     assert got.tolist() == [exact(v, plain.noise(KEY, i), DEEPER.grid) for i, v in enumerate(x)]

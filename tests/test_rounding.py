@@ -6,10 +6,11 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
+from laws import drawn_law
 
 import fastnoise as fn
 from fastnoise.ideal.truncated_discrete_laplace import exact_delta
-from fastnoise.laws.choice.choosing import ChoiceReader
+from fastnoise.laws.choice.law import ChoiceReader
 from fastnoise.validation import bounds
 
 FINE = np.longdouble(1) / 3  # of 64 bits where the machine has them
@@ -251,12 +252,14 @@ def test_choice__integer_costs_are_snapped_exactly(dtype, bits, stream):
     """Halves of a step beyond 2**53, which floats round to even, at the edges of levels."""
     grid, steps = 2**bits, 2**20 + 1
     law = fn.StaircaseChoice(1.0, float(grid * steps))
-    assert (law.grid, law._steps.steps) == (grid, steps)
-    edges = law._steps.radius + steps * np.arange(2**31 - 2000, 2**31 - 2000 + 300, dtype=object)
+    assert (law.grid, drawn_law(law).steps) == (grid, steps)
+    edges = drawn_law(law).radius + steps * np.arange(
+        2**31 - 2000, 2**31 - 2000 + 300, dtype=object
+    )
     halves = edges * grid - grid // 2
     rows = [[int(h), int(h) - 1, int(h) + 1, int(h + grid * steps)] for h in halves]
     fast = law.choose(np.array(rows, dtype), stream=stream.at(0))
-    reader, key = ChoiceReader(law._steps), stream._noise_key(f"{law!r} on grid {law.grid}")
+    reader, key = ChoiceReader(drawn_law(law)), stream._noise_key(f"{law!r} on grid {law.grid}")
     assert fast.tolist() == [reader.choose(key, i, row) for i, row in enumerate(rows)]
     lists = law.choose(rows, stream=stream.at(0))
     assert np.array_equal(lists, fast)
@@ -265,7 +268,7 @@ def test_choice__integer_costs_are_snapped_exactly(dtype, bits, stream):
 @pytest.mark.parametrize("exponent", [-30, 0, 1, 30, 70, 90])
 def test_choice__integer_costs_of_every_size(exponent, stream, rng):
     law = fn.StaircaseChoice(0.5, 1.7 * 2.0 ** (exponent + 20))
-    reader, key = ChoiceReader(law._steps), stream._noise_key(f"{law!r} on grid {law.grid}")
+    reader, key = ChoiceReader(drawn_law(law)), stream._noise_key(f"{law!r} on grid {law.grid}")
     for dtype in (np.int64, np.uint64):
         least, most = np.iinfo(dtype).min, np.iinfo(dtype).max
         some = rng.integers(least, most, (50, 4), dtype, endpoint=True) >> np.arange(

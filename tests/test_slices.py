@@ -6,7 +6,7 @@ from conftest import KEY
 from mechanisms import CHOICES, DRAWN, FLOATS, INTEGERS, VECTORS, name
 
 import fastnoise as fn
-from fastnoise.laws.engine import perturb_chunk
+from fastnoise.laws.law import Law
 
 STARTS = [0, 7, 2**32 - 1000, 2**62 - 5]
 N = 70_000  # values
@@ -146,7 +146,7 @@ def test_any_layout__and_chunks_that_end_inside_vectors(
     rows = rng.permutation(10 * n)[:n]
     keyed = mechanism.perturb(x, stream=stream, rows=rows)
     monkeypatch.setattr("fastnoise.dispatch.CHUNK", chunk)
-    monkeypatch.setattr("fastnoise.laws.engine.CHUNK", chunk)
+    monkeypatch.setattr("fastnoise.laws.line.law.CHUNK", chunk)
     for count in (1, 2):
         threads(count)
         for kind, array in layouts(x).items():
@@ -164,11 +164,13 @@ def test_any_layout__a_lost_place_in_a_vector_is_seen(mechanism, stream, rng, mo
     x = data(mechanism, rng, 60)
     expected = mechanism.perturb(x, stream=stream.at(3))
 
-    def forgetful(release, key, rows, done, *rest):
-        perturb_chunk(release, key, rows, done // dim * dim if dim > 1 else 0, *rest)
+    right = Law.perturb
+
+    def forgetful(law, key, rows, done, *rest):
+        right(law, key, rows, done // dim * dim if dim > 1 else 0, *rest)
 
     monkeypatch.setattr("fastnoise.dispatch.CHUNK", 7)
-    monkeypatch.setattr("fastnoise.dispatch.perturb_chunk", forgetful)
+    monkeypatch.setattr(Law, "perturb", forgetful)
     got = mechanism.perturb(layouts(x)["last axis"], stream=stream.at(3))
     assert not np.array_equal(got, expected)
 

@@ -6,16 +6,12 @@ import numpy as np
 import pytest
 from fastnoise_kernels import layout
 
-from fastnoise.laws.line.drawn import DrawnLaw, exp_bounds, ideal_laplace, ideal_level
-from fastnoise.laws.line.finite_tables import truncated_laplace_law, uniform_law
+from fastnoise.arithmetic.elementary import exp_above, exp_bounds
+from fastnoise.laws.alias import LARGEST_EPSILON, alias_cells
+from fastnoise.laws.line.drawn import DrawnLaw, ideal_laplace, ideal_level
+from fastnoise.laws.line.finite_tables import truncated_laplace_tables, uniform_tables
 from fastnoise.laws.line.reader import Table
-from fastnoise.laws.line.tables import (
-    LARGEST_EPSILON,
-    alias_cells,
-    exp_above,
-    laplace_law,
-    staircase_law,
-)
+from fastnoise.laws.line.tables import laplace_tables, staircase_tables
 
 LAWS = [
     (1.0, 2**20, 395_882),
@@ -39,7 +35,7 @@ LAWS = [
 
 def interesting_levels(law: DrawnLaw) -> list[int]:
     """Both sides of every place where the arithmetic of levels changes, and all the early ones."""
-    digits = int(law.law[layout.DIGIT_LEVELS])
+    digits = int(law.tables[layout.DIGIT_LEVELS])
     lap, long_lap = law.levels, (law.levels if law.laps else 1) * digits
     edges = [0, lap, 2 * lap, lap + long_lap, lap + 2 * long_lap, 5 * long_lap, 5 * long_lap + lap]
     near = {edge + step for edge in edges for step in range(-3, 4)}
@@ -50,7 +46,7 @@ def interesting_levels(law: DrawnLaw) -> list[int]:
 def test_staircase__neighbours_differ_by_at_most_e_to_epsilon(parameters):
     """Shifting by up to `steps` moves a point by at most one level: compare adjacent levels."""
     epsilon, steps, radius = parameters
-    law = DrawnLaw(staircase_law(epsilon, steps, radius))
+    law = DrawnLaw(staircase_tables(epsilon, steps, radius))
     above = exp_bounds(min(epsilon, LARGEST_EPSILON))[1]  # at least e**-epsilon
 
     def height(level: int) -> Fraction:
@@ -65,7 +61,7 @@ def test_staircase__neighbours_differ_by_at_most_e_to_epsilon(parameters):
 
 @pytest.mark.parametrize("parameters", [p for p in LAWS if p[0] <= 100], ids=str)
 def test_staircase__within_2_to_minus_50_of_the_ideal(parameters):
-    law = DrawnLaw(staircase_law(*parameters))
+    law = DrawnLaw(staircase_tables(*parameters))
     for level in interesting_levels(law):
         if level <= 1000:
             ideal = ideal_level(*parameters, level)
@@ -74,7 +70,7 @@ def test_staircase__within_2_to_minus_50_of_the_ideal(parameters):
 
 @pytest.mark.parametrize("parameters", LAWS, ids=str)
 def test_staircase__sums_to_one(parameters):
-    law = DrawnLaw(staircase_law(*parameters))
+    law = DrawnLaw(staircase_tables(*parameters))
     assert sum(law.head) == law.whole
     assert sum(law.digit) == law.whole
     if law.laps:
@@ -86,7 +82,7 @@ def test_staircase__sums_to_one(parameters):
 @pytest.mark.parametrize("parameters", LAWS, ids=str)
 def test_staircase__least_likely_entry_is_precise(parameters):
     """192 bits of threshold or more, and 120 of them left at the far end of the tables."""
-    law = staircase_law(*parameters)
+    law = staircase_tables(*parameters)
     assert law[layout.LIMBS] >= 3
     if parameters[0] <= 100:
         drawn = DrawnLaw(law)
@@ -97,7 +93,7 @@ def test_staircase__least_likely_entry_is_precise(parameters):
 def test_a_law_that_leaks_is_seen():
     """The same comparison on tables rounded the wrong way, or for 1 part in 10**6 more epsilon."""
     epsilon = 1.0
-    law = DrawnLaw(staircase_law(epsilon * (1 + 1e-6), 2**20, 395_882))
+    law = DrawnLaw(staircase_tables(epsilon * (1 + 1e-6), 2**20, 395_882))
     above = exp_bounds(epsilon)[1]
     assert law.level(2) < law.level(1) * above
 
@@ -176,14 +172,14 @@ def leaks(law: DrawnLaw, fall: Fraction, points: list[int]) -> list[int]:
 
 @pytest.mark.parametrize("parameters", LAPLACE_LAWS, ids=str)
 def test_laplace__neighbours_differ_by_at_most_a_step_of_epsilon(parameters, rng):
-    law = DrawnLaw(laplace_law(*parameters))
+    law = DrawnLaw(laplace_tables(*parameters))
     assert leaks(law, laplace_fall(*parameters), interesting_points(law, rng)) == []
 
 
 @pytest.mark.parametrize("parameters", [p for p in LAPLACE_LAWS if p[0] < 1e5], ids=str)
 def test_laplace__within_2_to_minus_50_of_the_ideal(parameters, rng):
     """Where a step falls by more than e**-100, what is rarer than 2**-400 is only rounded up."""
-    law, fall = DrawnLaw(laplace_law(*parameters)), laplace_fall(*parameters)
+    law, fall = DrawnLaw(laplace_tables(*parameters)), laplace_fall(*parameters)
     least = Fraction(1, 2**400) if fall > 100 else 0
     for noise in interesting_points(law, rng):
         if law.level_of(noise) <= 1000 and fall * noise < 10_000:
@@ -194,7 +190,7 @@ def test_laplace__within_2_to_minus_50_of_the_ideal(parameters, rng):
 
 @pytest.mark.parametrize("parameters", LAPLACE_LAWS, ids=str)
 def test_laplace__sums_to_one(parameters):
-    law = DrawnLaw(laplace_law(*parameters))
+    law = DrawnLaw(laplace_tables(*parameters))
     check_tables_are_whole(law)
     places = law.slopes.slopes and range(law.steps)
     if len(places) <= 1 << 12:
@@ -209,31 +205,31 @@ def test_laplace__sums_to_one(parameters):
 def check_tables_are_whole(law: DrawnLaw) -> None:
     """All that entries can be is a level, a digit, a restart, or one end of a finite support."""
     assert sum(law.head[: law.levels + 2 + law.ends]) == law.whole
-    assert sum(law.digit[: int(law.law[layout.DIGIT_LEVELS]) + 1]) == law.whole
+    assert sum(law.digit[: int(law.tables[layout.DIGIT_LEVELS]) + 1]) == law.whole
     if law.laps:
         assert law.mass(0) + Fraction(sum(law.head[1:-1]), law.whole - law.last) == 1
 
 
 @pytest.mark.parametrize("parameters", LAPLACE_LAWS, ids=str)
 def test_laplace__quick_thresholds_never_keep_what_might_be_dropped(parameters):
-    check_quick_thresholds(DrawnLaw(laplace_law(*parameters)))
+    check_quick_thresholds(DrawnLaw(laplace_tables(*parameters)))
 
 
 def check_quick_thresholds(law: DrawnLaw) -> None:
     """A coin that is not below them is kept unseen: flat, no bias; sloping, on the last place."""
-    whole = 1 << (32 if law.law[layout.WIDTH] == layout.SHORT else 64)
-    assert law.law[layout.REST_TOP] == whole % (2 * law.radius - 1)
+    whole = 1 << (32 if law.tables[layout.WIDTH] == layout.SHORT else 64)
+    assert law.tables[layout.REST_TOP] == whole % (2 * law.radius - 1)
     if law.slopes.slopes:
         assert law.steps == 1 << len(law.slopes.slopes)
-        assert law.law[layout.REST_SIDE] >= (1 - law.slopes.chance(law.steps - 1)) * whole
+        assert law.tables[layout.REST_SIDE] >= (1 - law.slopes.chance(law.steps - 1)) * whole
     else:
-        assert law.law[layout.REST_SIDE] == whole % (2 * law.steps)
+        assert law.tables[layout.REST_SIDE] == whole % (2 * law.steps)
 
 
 @pytest.mark.parametrize("parameters", [(1.0, 1), (1.0, 1000), (1e-3, 2**20)], ids=str)
 def test_laplace__one_part_in_a_million_is_seen(parameters, rng):
     epsilon, steps = parameters
-    law = DrawnLaw(laplace_law(epsilon * (1 + 1e-6), steps))
+    law = DrawnLaw(laplace_tables(epsilon * (1 + 1e-6), steps))
     points = interesting_points(law, rng)
     assert leaks(law, laplace_fall(epsilon, steps), points) == points
 
@@ -245,7 +241,7 @@ def tampered(law, at: int, change: int) -> DrawnLaw:
 
 
 def test_laplace__a_slope_that_is_8_units_of_2_to_minus_256_too_low_is_seen(rng):
-    law, fall = laplace_law(1e-3, 2**20), laplace_fall(1e-3, 2**20)
+    law, fall = laplace_tables(1e-3, 2**20), laplace_fall(1e-3, 2**20)
     last_limb = int(law[layout.SLOPES]) + layout.SLOPE_LIMBS * 4 - 1
     points = interesting_points(DrawnLaw(law), rng)
     assert 8 in leaks(tampered(law, last_limb, -8), fall, points)  # from place 7 to place 8
@@ -253,7 +249,7 @@ def test_laplace__a_slope_that_is_8_units_of_2_to_minus_256_too_low_is_seen(rng)
 
 @pytest.mark.parametrize("parameters", [(1.0, 2), (1.0, 1000), (1e-3, 2**20)], ids=str)
 def test_laplace__a_level_that_is_2_units_of_2_to_minus_224_too_low_is_seen(parameters, rng):
-    law, fall = laplace_law(*parameters), laplace_fall(*parameters)
+    law, fall = laplace_tables(*parameters), laplace_fall(*parameters)
     limbs, table = int(law[layout.LIMBS]), Table.head(law)
     level = next(k for k in range(3, 20) if table.thresholds[k] % 2**64 > 2)
     last_limb = int(law[layout.HEAD_THRESHOLDS]) + limbs * level + limbs - 1
@@ -284,7 +280,7 @@ UNIFORM_LAWS = [  # delta, sensitivity
 def uniform(delta: Fraction, steps: int, more: Fraction = Fraction(1)) -> DrawnLaw:
     """The law of a mechanism; built for `more` times its delta."""
     height = min(delta * more / steps, Fraction(1))
-    return DrawnLaw(uniform_law(2 * int((1 / height - 1) / 2) + 1, height))
+    return DrawnLaw(uniform_tables(2 * int((1 / height - 1) / 2) + 1, height))
 
 
 def largest_window(law: DrawnLaw, size: int) -> Fraction:
@@ -347,7 +343,7 @@ TRUNCATED_LAWS = [
     (1000.0, Fraction(1, 10), 1),
     (1000.0, Fraction(1, 10), 7),
 ]
-SHORT_LAWS = [p for p in TRUNCATED_LAWS if DrawnLaw(truncated_laplace_law(*p)).end < 150]
+SHORT_LAWS = [p for p in TRUNCATED_LAWS if DrawnLaw(truncated_laplace_tables(*p)).end < 150]
 
 
 def truncated_points(law: DrawnLaw, rng: np.random.Generator) -> list[int]:
@@ -375,7 +371,7 @@ def one_step_delta(epsilon: float, delta: Fraction, steps: int) -> Fraction:
 
 @pytest.mark.parametrize("parameters", TRUNCATED_LAWS, ids=str)
 def test_truncated__neighbours_differ_by_at_most_a_step_of_epsilon(parameters, rng):
-    law = DrawnLaw(truncated_laplace_law(*parameters))
+    law = DrawnLaw(truncated_laplace_tables(*parameters))
     fall = Fraction(parameters[0]) / parameters[2]
     assert leaks(law, fall, truncated_points(law, rng)) == []
 
@@ -383,7 +379,7 @@ def test_truncated__neighbours_differ_by_at_most_a_step_of_epsilon(parameters, r
 @pytest.mark.parametrize("parameters", TRUNCATED_LAWS, ids=str)
 def test_truncated__what_the_end_adds_is_at_most_delta(parameters):
     """(epsilon / steps, delta')-DP for a change of 1, so (epsilon, delta)-DP for one of `steps`."""
-    law = DrawnLaw(truncated_laplace_law(*parameters))
+    law = DrawnLaw(truncated_laplace_tables(*parameters))
     fall, allowed = Fraction(parameters[0]) / parameters[2], one_step_delta(*parameters)
     excess = one_step_excess(law, fall)
     assert allowed * (1 - Fraction(1, 2**90)) <= excess <= allowed
@@ -392,7 +388,7 @@ def test_truncated__what_the_end_adds_is_at_most_delta(parameters):
 @pytest.mark.parametrize("parameters", TRUNCATED_LAWS, ids=str)
 def test_truncated__within_2_to_minus_50_of_the_ideal(parameters, rng):
     """p(0) = (1 - b + 2 delta' b) / (1 + b), and b times as much a step further (spec 8.3)."""
-    law = DrawnLaw(truncated_laplace_law(*parameters))
+    law = DrawnLaw(truncated_laplace_tables(*parameters))
     fall, part = Fraction(parameters[0]) / parameters[2], one_step_delta(*parameters)
     b = exp_bounds(fall)[0]
     top = (1 - b + 2 * part * b) / (1 + b)
@@ -404,7 +400,7 @@ def test_truncated__within_2_to_minus_50_of_the_ideal(parameters, rng):
 
 @pytest.mark.parametrize("parameters", TRUNCATED_LAWS, ids=str)
 def test_truncated__sums_to_one(parameters):
-    law = DrawnLaw(truncated_laplace_law(*parameters))
+    law = DrawnLaw(truncated_laplace_tables(*parameters))
     check_tables_are_whole(law)
     check_quick_thresholds(law)
     if law.ends:
@@ -428,7 +424,7 @@ def hockey_stick(law: DrawnLaw, growth: Fraction, end: int, shift: int) -> Fract
 def test_truncated__is_private_at_every_shift(parameters):
     """Both ways, point by point, and nothing else but the probabilities."""
     epsilon, delta, steps = parameters
-    law, growth = DrawnLaw(truncated_laplace_law(*parameters)), 1 / exp_bounds(epsilon)[1]
+    law, growth = DrawnLaw(truncated_laplace_tables(*parameters)), 1 / exp_bounds(epsilon)[1]
     for shift in [*range(1, steps + 1), *range(-steps, 0)]:
         assert hockey_stick(law, growth, law.end, shift) <= delta
 
@@ -440,7 +436,7 @@ def test_truncated__short_laws_have_many_shapes():
 @pytest.mark.parametrize("parameters", TRUNCATED_LAWS, ids=str)
 def test_truncated__one_part_in_a_million_more_delta_is_seen(parameters):
     epsilon, delta, steps = parameters
-    law = DrawnLaw(truncated_laplace_law(epsilon, delta * (1 + Fraction(1, 10**6)), steps))
+    law = DrawnLaw(truncated_laplace_tables(epsilon, delta * (1 + Fraction(1, 10**6)), steps))
     assert one_step_excess(law, Fraction(epsilon) / steps) > one_step_delta(*parameters)
     if parameters in SHORT_LAWS and epsilon < 5:
         growth = 1 / exp_bounds(epsilon)[1]
@@ -450,6 +446,6 @@ def test_truncated__one_part_in_a_million_more_delta_is_seen(parameters):
 @pytest.mark.parametrize("parameters", [p for p in TRUNCATED_LAWS if p[0] <= 4], ids=str)
 def test_truncated__one_part_in_a_million_more_epsilon_is_seen(parameters, rng):
     epsilon, delta, steps = parameters
-    law = DrawnLaw(truncated_laplace_law(epsilon * (1 + 1e-6), delta, steps))
+    law = DrawnLaw(truncated_laplace_tables(epsilon * (1 + 1e-6), delta, steps))
     points = truncated_points(law, rng)
     assert leaks(law, Fraction(epsilon) / steps, points) == points

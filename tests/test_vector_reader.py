@@ -16,25 +16,18 @@ from fastnoise_kernels.l1_lanes import FEW, ball_column
 from fastnoise_kernels.l1_small import nonzero_count
 from fastnoise_kernels.l1_staircase import draw_ball, redraw_ball
 from fastnoise_kernels.staircase import OUT_OF_WORDS
+from laws import READERS, vector_law
 from numba import njit
 
 import fastnoise as fn
-from fastnoise.laws.engine import Limits, compiled_blocks, perturb_chunk, vector_noise
+from fastnoise.bits import compiled_blocks
+from fastnoise.laws.l2.law import l2_grid, l2_law
 from fastnoise.laws.l2.reader import Numbers, Vector
+from fastnoise.laws.law import Limits
 from fastnoise.laws.layers import reader as vector_reader
 from fastnoise.laws.layers import tables as layer_tables
 from fastnoise.laws.layers.balls import l1_points, points_by_count
-from fastnoise.laws.layers.reader import READERS
-from fastnoise.laws.layers.release import (
-    ball_law,
-    box_staircase_grids,
-    box_staircase_release,
-    l1_staircase_grid,
-    l1_staircase_release,
-    l2_grid,
-    l2_release,
-    vector_release,
-)
+from fastnoise.laws.layers.law import BallLaw, ball_grid, ball_law, box_grids, box_law
 from fastnoise.laws.line import reader
 from fastnoise.rows import Rows
 
@@ -47,13 +40,13 @@ ROWS = 10
 
 def release_of(kind: str, dim: int, epsilon: float):
     if kind == "l2_laplace":
-        return l2_release(epsilon, dim, 1.0, 1, l2_grid(epsilon, dim, 1.0, 1))
+        return l2_law(epsilon, dim, 1.0, 1, l2_grid(epsilon, dim, 1.0, 1))
     if kind == "l1_staircase":
-        grid = l1_staircase_grid(epsilon, dim, 1.0, 0.4)
-        return l1_staircase_release(epsilon, dim, 1.0, 0.4, grid)
+        grid = ball_grid(epsilon, dim, 1.0, 0.4)
+        return ball_law(epsilon, dim, 1.0, 0.4, grid)
     widths = tuple(1.0 + i % 3 for i in range(dim))
     core = tuple(0.4 * width for width in widths)
-    return box_staircase_release(epsilon, widths, core, box_staircase_grids(epsilon, widths, core))
+    return box_law(epsilon, widths, core, box_grids(epsilon, widths, core))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -63,14 +56,14 @@ def test_vector_kernel_is_reader(kind, dim, epsilon):
     """Rows in order, around the end of an epoch among others, and the same rows by their ids."""
     release = release_of(kind, dim, epsilon)
     assert release.filler == kind
-    plain = READERS[kind](release.law)
+    plain = READERS[kind](release.tables)
     rows = [first + i for first in STARTS for i in range(ROWS)]
     expected = [plain.noise(KEY, row) for row in rows]
-    fast = [vector_noise(release, KEY, Rows(first), ROWS) for first in STARTS]
+    fast = [release.noise(KEY, Rows(first), ROWS) for first in STARTS]
     assert np.concatenate(fast).tolist() == expected
     ids = np.array(rows[::-1], np.int64)
     ids.flags.writeable = False
-    assert vector_noise(release, KEY, Rows(-1, ids), len(rows)).tolist() == expected[::-1]
+    assert release.noise(KEY, Rows(-1, ids), len(rows)).tolist() == expected[::-1]
     assert any(map(any, expected))
 
 
@@ -78,8 +71,8 @@ def test_vector_kernel_is_reader(kind, dim, epsilon):
 def test_vector_kernel__is_seen_to_differ_between_laws(kind):
     """The same comparison on another law."""
     right, wrong = release_of(kind, 3, 1.0), release_of(kind, 3, 1.3)
-    plain = READERS[kind](right.law)
-    fast = vector_noise(wrong, KEY, Rows(0), ROWS).tolist()
+    plain = READERS[kind](right.tables)
+    fast = wrong.noise(KEY, Rows(0), ROWS).tolist()
     assert fast != [plain.noise(KEY, row) for row in range(ROWS)]
 
 
@@ -96,25 +89,25 @@ def test_vector_path_is_careful_path(kind, dim, epsilon):
     key, one_by_one = np.frombuffer(KEY, "<u4"), np.empty((rows, dim))
     redraw = redraw_box if kind == "box_staircase" else redraw_ball
     for row, noise in enumerate(one_by_one):
-        redraw(key, row, release.law, noise)
-    np.testing.assert_array_equal(vector_noise(release, KEY, Rows(0), rows), one_by_one)
+        redraw(key, row, release.tables, noise)
+    np.testing.assert_array_equal(release.noise(KEY, Rows(0), rows), one_by_one)
 
 
 @pytest.mark.parametrize("dim", [4, 5, 8])
 def test_l2_radius__that_does_not_fit_is_drawn_again(dim):
     """About one row in fifty: those rows alone, more than sixteen of them, one drawn thrice."""
     release = release_of("l2_laplace", dim, 1.0)
-    plain = READERS["l2_laplace"](release.law)
+    plain = READERS["l2_laplace"](release.tables)
     unlucky = [row for row in range(3000) if draws_of_radius(plain, row) > 1][:20]
     unlucky.append(next(row for row in count() if draws_of_radius(plain, row) > 2))
     assert len(unlucky) > 17
     ids = np.array(unlucky, np.int64)
     ids.flags.writeable = False
     expected = [plain.noise(KEY, row) for row in unlucky]
-    assert vector_noise(release, KEY, Rows(-1, ids), len(ids)).tolist() == expected
+    assert release.noise(KEY, Rows(-1, ids), len(ids)).tolist() == expected
     first, rows = unlucky[-1] - 7, 9
     expected = [plain.noise(KEY, first + i) for i in range(rows)]
-    assert vector_noise(release, KEY, Rows(first), rows).tolist() == expected
+    assert release.noise(KEY, Rows(first), rows).tolist() == expected
 
 
 def draws_of_radius(plain, row: int) -> int:
@@ -124,22 +117,27 @@ def draws_of_radius(plain, row: int) -> int:
 # --- layers from crafted words --------------------------------------------------------------------
 
 
-def box_law(epsilon: float, steps: list[int], radii: list[int]):
+def box_tables(epsilon: float, steps: list[int], radii: list[int]):
     points = [1] * (len(steps) + 1)
     for n, r in zip(steps, radii, strict=True):
         points = [p * (2 * (r + k * n) - 1) for k, p in enumerate(points)]
-    return layer_tables.layer_law(epsilon, points, steps, radii)
+    return layer_tables.layer_tables(epsilon, points, steps, radii)
+
+
+def ball_tables(epsilon: float, dim: int, steps: int, radius: int):
+    grid = {"grid": 1.0, "coordinate_grids": np.ones(dim), "dim": dim}
+    return BallLaw(**grid, epsilon=epsilon, steps=steps, radius=radius).tables
 
 
 LAYERED = {
-    "box-1": ("box_staircase", box_law(1.0, [1000, 7], [300, 7])),
-    "box-20": ("box_staircase", box_law(20.0, [2**20, 2**21, 5], [2**10, 2**20, 1])),
-    "box-1e-4": ("box_staircase", box_law(1e-4, [2**20, 2**20], [2**19, 2**19])),
-    "box-wide": ("box_staircase", box_law(20.0, [2**45, 3], [2**44, 1])),
-    "ball-1": ("l1_staircase", ball_law(1.0, 2, 1000, 300)),
-    "ball-20": ("l1_staircase", ball_law(20.0, 3, 2**20, 2**10)),
-    "ball-1e-4": ("l1_staircase", ball_law(1e-4, 2, 2**20, 2**19)),
-    "ball-wide": ("l1_staircase", ball_law(20.0, 2, 2**45, 2**44)),
+    "box-1": ("box_staircase", box_tables(1.0, [1000, 7], [300, 7])),
+    "box-20": ("box_staircase", box_tables(20.0, [2**20, 2**21, 5], [2**10, 2**20, 1])),
+    "box-1e-4": ("box_staircase", box_tables(1e-4, [2**20, 2**20], [2**19, 2**19])),
+    "box-wide": ("box_staircase", box_tables(20.0, [2**45, 3], [2**44, 1])),
+    "ball-1": ("l1_staircase", ball_tables(1.0, 2, 1000, 300)),
+    "ball-20": ("l1_staircase", ball_tables(20.0, 3, 2**20, 2**10)),
+    "ball-1e-4": ("l1_staircase", ball_tables(1e-4, 2, 2**20, 2**19)),
+    "ball-wide": ("l1_staircase", ball_tables(20.0, 2, 2**45, 2**44)),
 }
 
 
@@ -255,13 +253,13 @@ def test_deep_layers__are_marked_not_rounded(name):
 @pytest.mark.parametrize("grids", [(2.0**-50, 2.0**-20), (2.0**-20, 2.0**-50)], ids=str)
 def test_box_too_wide_in_one_coordinate__is_added_once_and_never_nan(grids):
     """Rows that kernels decide in one coordinate only are left to the reader as a whole."""
-    release = box_staircase_release(2.0, (1.0, 1.0), (0.4, 0.4), grids)
+    release = box_law(2.0, (1.0, 1.0), (0.4, 0.4), grids)
     count = 400
     released = np.empty(2 * count)
-    perturb_chunk(release, KEY, Rows(0), 0, np.zeros(2 * count), released, Limits())
-    plain = READERS["box_staircase"](release.law)
+    release.perturb(KEY, Rows(0), 0, np.zeros(2 * count), released, Limits())
+    plain = READERS["box_staircase"](release.tables)
     noise = [plain.noise(KEY, row) for row in range(count)]
-    undecided = np.isnan(vector_noise(release, KEY, Rows(0), count)).any(axis=1)
+    undecided = np.isnan(release.noise(KEY, Rows(0), count)).any(axis=1)
     assert 0 < np.count_nonzero(undecided) < count
     expected = [float(n * Fraction(g)) for row in noise for n, g in zip(row, grids, strict=True)]
     np.testing.assert_array_equal(released, expected)
@@ -405,11 +403,11 @@ def grouped(words: list[int]) -> list[list[int]]:
 # --- small balls ----------------------------------------------------------------------------------
 
 SMALL = {
-    "dim-2": ball_law(1.0, 2, 3, 2),
-    "dim-3": ball_law(2.0, 3, 5, 1),
-    "dim-16": ball_law(1.0, 16, 16, 5),
-    "dim-70": ball_law(20.0, 70, 70, 1),
-    "dim-128": ball_law(4.0, 128, 128, 40),
+    "dim-2": ball_tables(1.0, 2, 3, 2),
+    "dim-3": ball_tables(2.0, 3, 5, 1),
+    "dim-16": ball_tables(1.0, 16, 16, 5),
+    "dim-70": ball_tables(20.0, 70, 70, 1),
+    "dim-128": ball_tables(4.0, 128, 128, 40),
 }
 
 
@@ -418,9 +416,9 @@ def test_small_balls__kernel_and_reader_agree(name):
     """On all rows: those whose layer is small, and from some layer on those of the others."""
     law = SMALL[name]
     dim, rows = int(law[layout.DIM]), 120
-    release = vector_release("l1_staircase", law, [1.0] * dim, True)
+    release = vector_law("l1_staircase", law, [1.0] * dim)
     plain = READERS["l1_staircase"](law)
-    noise = vector_noise(release, KEY, Rows(7), rows)
+    noise = release.noise(KEY, Rows(7), rows)
     assert noise.tolist() == [plain.noise(KEY, 7 + i) for i in range(rows)]
     assert len({tuple(row) for row in noise.tolist()}) > rows // 8
 
@@ -444,7 +442,7 @@ def test_small_balls__a_word_beside_a_threshold_is_decided_and_one_on_it_is_not(
 @pytest.mark.parametrize(("dim", "radius"), [(2, 0), (2, 1), (2, 3), (3, 2), (4, 1)])
 def test_small_balls__every_point_comes_from_equally_many_words(dim, radius):
     """Each step is uniform: j by its share, sets by Floyd's choices, signs by bits."""
-    law = ball_law(1.0, dim, 4 * dim * dim, radius + 1)
+    law = ball_tables(1.0, dim, 4 * dim * dim, radius + 1)
     coin, tail = coin_for(READERS["l1_staircase"](law).coins[0], 0)
     first_layer = [*own_words(law, [coin]), *tail]
     points = Counter()
@@ -473,10 +471,10 @@ def test_small_balls__every_point_comes_from_equally_many_words(dim, radius):
 )
 def test_small_balls__are_drawn_by_kernels(epsilon, dim, grid, stream):
     mechanism = fn.L1Staircase(epsilon, dim, gamma=0.2 if grid else None)
-    release = mechanism._release(grid or mechanism.grid)
-    assert release.law[layout.SMALL_LAYERS] > 0
-    noise = vector_noise(release, KEY, Rows(0), 60)
-    plain = READERS[release.filler](release.law)
+    release = mechanism._law(grid or mechanism.grid)
+    assert release.tables[layout.SMALL_LAYERS] > 0
+    noise = release.noise(KEY, Rows(0), 60)
+    plain = READERS[release.filler](release.tables)
     assert noise.tolist() == [plain.noise(KEY, i) for i in range(60)]
     got = mechanism.perturb(np.zeros((60, dim)), stream=stream, grid=grid or mechanism.grid)
     assert np.isfinite(got).all()

@@ -12,10 +12,10 @@ from breakage import Broken
 from fastnoise_kernels import chacha
 
 import fastnoise as fn
+from fastnoise import bits
 from fastnoise.cli import main
-from fastnoise.laws import engine
 from fastnoise.laws.choice import choosing as choice
-from fastnoise.laws.line.release import Release
+from fastnoise.laws.law import Law
 from fastnoise.verify import attack, duplicates, laws
 from fastnoise.verify.outcome import Row, Tally
 from fastnoise.verify.run import CHECKS, Report, verify
@@ -127,13 +127,13 @@ def test_report__counts_failures():
 
 
 def test_keystream__one_wrong_bit_is_seen(monkeypatch, broken):
-    right = engine.fill_keystream
+    right = bits.fill_keystream
 
     def wrong(key, words):
         right(key, words)
         words[3] ^= 1 << 17
 
-    monkeypatch.setattr(engine, "fill_keystream", wrong)
+    monkeypatch.setattr(bits, "fill_keystream", wrong)
     assert "Stream.keystream differs" in broken.failures("keystream")
 
 
@@ -232,7 +232,7 @@ def test_fit__a_control_that_passes_is_a_failure(monkeypatch, broken):
 
 @pytest.mark.parametrize("mechanism", [fn.Staircase(1.0), fn.L1Staircase(2.0, 4)], ids=str)
 def test_attack__a_skipped_snap_is_seen(monkeypatch, broken, mechanism):
-    monkeypatch.setattr(Release, "whole", property(lambda self: 0.0))
+    monkeypatch.setattr(Law, "whole", property(lambda self: 0.0))
     broken.only_of(mechanism)
     assert "off the grid" in broken.failures("attack")
 

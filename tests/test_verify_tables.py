@@ -11,10 +11,12 @@ from fastnoise_kernels import layout
 from fastnoise_kernels.polynomials import POWER_ERROR
 
 import fastnoise as fn
-from fastnoise.laws.choice import choosing as choice
-from fastnoise.laws.layers import release as vector_release
+from fastnoise.laws.choice import law as laws_of_choice
+from fastnoise.laws.l2 import law as laws_of_l2
+from fastnoise.laws.layers import law as laws_of_layers
 from fastnoise.laws.layers import tables as layer_tables
-from fastnoise.laws.line import release, tables
+from fastnoise.laws.line import law as laws_of_line
+from fastnoise.laws.line import tables
 from fastnoise.laws.line.reader import Table
 from fastnoise.mechanisms import mechanism as mechanism_module
 from fastnoise.verify import tables as verified
@@ -54,7 +56,7 @@ def damaged(law, table, entry: int, part: Fraction = Fraction(1, 10**6)):
 
 @pytest.mark.parametrize("entry", [0, 1, 9, 26])
 def test_tables__a_damaged_level_is_seen(broken, entry):
-    broken.spoil(release, "staircase_law", lambda law: damaged(law, HEAD, entry))
+    broken.spoil(laws_of_line, "staircase_tables", lambda law: damaged(law, HEAD, entry))
     broken.only_of(fn.Staircase(1.0))
     assert "P(level" in broken.failures("tables")
 
@@ -62,7 +64,7 @@ def test_tables__a_damaged_level_is_seen(broken, entry):
 @pytest.mark.parametrize("entry", [0, 3, 40])
 def test_tables__a_damaged_digit_is_seen(broken, entry):
     """In the tail, and where digits count laps."""
-    broken.spoil(release, "staircase_law", lambda law: damaged(law, DIGIT, entry))
+    broken.spoil(laws_of_line, "staircase_tables", lambda law: damaged(law, DIGIT, entry))
     broken.only_of(fn.DiscreteStaircase(0.5, 10))
     assert "P(level" in broken.failures("tables")
     broken.forget()
@@ -78,7 +80,7 @@ def test_tables__a_damaged_slope_is_seen(broken, slope):
         words[at] = int(words[at]) - int(words[at]) // 10**6
         return words
 
-    broken.spoil(release, "laplace_law", spoil)
+    broken.spoil(laws_of_line, "laplace_tables", spoil)
     broken.only_of(fn.Laplace(1.0))
     assert "is off by" in broken.failures("tables")
 
@@ -102,7 +104,7 @@ def coin(i: int) -> tuple[int, int, int]:
     ],
 )
 def test_tables__a_damaged_layer_is_seen(broken, mechanism, table, entry):
-    broken.spoil(vector_release, "layer_law", lambda law: damaged(law, table, entry))
+    broken.spoil(laws_of_layers, "layer_tables", lambda law: damaged(law, table, entry))
     broken.only_of(mechanism)
     assert "is off by" in broken.failures("tables")
 
@@ -113,21 +115,21 @@ def test_tables__a_threshold_of_places_that_is_too_low_is_seen(broken):
         words[layout.REST_SIDE] = 0
         return words
 
-    broken.spoil(release, "staircase_law", spoil)
+    broken.spoil(laws_of_line, "staircase_tables", spoil)
     broken.only_of(fn.DiscreteStaircase(0.5, 10))
     assert "should be drawn again" in broken.failures("tables")
 
 
 def test_tables__a_scale_of_l2_noise_that_is_too_small_is_seen(monkeypatch, broken):
-    right = vector_release._l2_law
-    monkeypatch.setattr(vector_release, "_l2_law", lambda d, scale: right(d, scale * (1 - 1e-6)))
+    right = laws_of_l2.l2_tables
+    monkeypatch.setattr(laws_of_l2, "l2_tables", lambda d, scale: right(d, scale * (1 - 1e-6)))
     broken.only_of(fn.L2Laplace(0.5, 3))
     assert "the scale is" in broken.failures("tables")
 
 
 @pytest.mark.parametrize("sign", [-1, 1])
 def test_tables__a_wrong_rate_of_choices_is_seen(broken, sign):
-    broken.spoil(choice, "rate_of", lambda rate: rate * (1 + sign * 2.0**-47))
+    broken.spoil(laws_of_choice, "rate_of", lambda rate: rate * (1 + sign * 2.0**-47))
     broken.only_of(fn.StaircaseChoice(0.5))
     assert "e**-" in broken.failures("tables")
 
@@ -158,7 +160,7 @@ def test_tables__a_wrong_narrow_weight_of_choices_is_seen(broken, at):
     def spoil(tables):
         return tables * (1 + 5 * 2.0**-24 * (np.arange(len(tables)) == at)).astype(np.float32)
 
-    broken.spoil(choice, "tables_of", spoil)
+    broken.spoil(verified, "weight_tables", spoil)
     broken.only_of(fn.StaircaseChoice(0.5))
     assert "weighs" in broken.failures("tables")
 
@@ -167,11 +169,11 @@ def test_tables__a_wrong_narrow_weight_of_choices_is_seen(broken, at):
 @pytest.mark.parametrize(
     ("mechanism", "name", "place"),
     [
-        (fn.Staircase(1.0), "fastnoise.mechanisms.staircase.staircase_release", 2),
-        (fn.L1Staircase(2.0, 3), "fastnoise.mechanisms.l1_staircase.l1_staircase_release", 3),
+        (fn.Staircase(1.0), "fastnoise.mechanisms.staircase.staircase_law", 2),
+        (fn.L1Staircase(2.0, 3), "fastnoise.mechanisms.l1_staircase.ball_law", 3),
         (
             fn.DiscreteStaircase(1.0, 10**6),
-            "fastnoise.mechanisms.discrete_staircase.discrete_staircase_release",
+            "fastnoise.mechanisms.discrete_staircase.integer_staircase_law",
             2,
         ),
     ],
@@ -226,13 +228,13 @@ def test_tables__a_truncated_head_is_seen(broken):
 @pytest.mark.parametrize(
     ("mechanism", "law"),
     [
-        (fn.Staircase(1.0), "fastnoise.laws.line.release.staircase_law"),
-        (fn.Laplace(1.0), "fastnoise.laws.line.release.laplace_law"),
+        (fn.Staircase(1.0), "fastnoise.laws.line.law.staircase_tables"),
+        (fn.Laplace(1.0), "fastnoise.laws.line.law.laplace_tables"),
         (
             fn.TruncatedDiscreteLaplace(0.5, 1e-4, 3),
-            "fastnoise.laws.line.release.truncated_laplace_law",
+            "fastnoise.laws.line.law.truncated_laplace_tables",
         ),
-        (fn.BoxStaircase(1.0, (1.0, 3.0)), "fastnoise.laws.layers.release.layer_law"),
+        (fn.BoxStaircase(1.0, (1.0, 3.0)), "fastnoise.laws.layers.law.layer_tables"),
     ],
     ids=str,
 )
@@ -248,11 +250,15 @@ def test_ratios__one_part_in_a_million_more_epsilon_is_seen(monkeypatch, broken,
 def test_ratios__a_sensitivity_that_is_not_covered_is_seen(monkeypatch, broken, mechanism):
     """Made for the law of half the noise."""
     if isinstance(mechanism, fn.DiscreteUniform):
-        right = release.uniform_law
-        monkeypatch.setattr(release, "uniform_law", lambda c, h: right(c // 4 * 2 + 1, 2 * h))
+        right = laws_of_line.uniform_tables
+        monkeypatch.setattr(
+            laws_of_line, "uniform_tables", lambda c, h: right(c // 4 * 2 + 1, 2 * h)
+        )
     else:
-        right = release.staircase_law
-        monkeypatch.setattr(release, "staircase_law", lambda e, s, r: right(e, s // 2, r // 2))
+        right = laws_of_line.staircase_tables
+        monkeypatch.setattr(
+            laws_of_line, "staircase_tables", lambda e, s, r: right(e, s // 2, r // 2)
+        )
     broken.only_of(mechanism)
     assert broken.failures("ratios")
 

@@ -7,29 +7,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from fractions import Fraction
-from math import isfinite, isqrt
+from math import isfinite
 from typing import Any
 
-import fastnoise
+from fastnoise.arithmetic.elementary import root_bounds
 from fastnoise.arithmetic.floats import float_above
 from fastnoise.mechanisms.mechanism import IntegerMechanism
+from fastnoise.registry import REGISTRY, Registered
 from fastnoise.validation import refusal
 
-SCALARS = {
-    "staircase": "Staircase",
-    "laplace": "Laplace",
-    "discrete-staircase": "DiscreteStaircase",
-    "geometric": "Geometric",
-    "discrete-laplace": "DiscreteLaplace",
-    "discrete-uniform": "DiscreteUniform",
-    "truncated-discrete-laplace": "TruncatedDiscreteLaplace",
-}
-VECTORS = {
-    "l2-laplace": "L2Laplace",
-    "multi-user-laplace": "MultiUserLaplace",
-    "l1-staircase": "L1Staircase",
-    "box-staircase": "BoxStaircase",
-}
+ADDITIVE = [entry for entry in REGISTRY.values() if entry.kind == "additive"]
+VECTORS = {entry.plan_name: entry for entry in ADDITIVE if entry.takes == "vectors"}
+SCALARS = {entry.plan_name: entry for entry in ADDITIVE if entry.takes != "vectors"}
 
 
 @dataclass(frozen=True)
@@ -78,7 +67,7 @@ def _nearest(name: object, allowed: Sequence[str]) -> str:
 
 
 def _mechanism(
-    place: str, fields: Any, names: Mapping[str, str], dim: int
+    place: str, fields: Any, names: Mapping[str, Registered], dim: int
 ) -> tuple[str, dict[str, Any], Any, tuple[float, float] | None]:
     """Its name, parameters, itself, and what to clip to."""
     found = mapping(place, fields)
@@ -86,7 +75,7 @@ def _mechanism(
     if not isinstance(name, str) or name not in names:
         what = "is missing" if name is None else f"{name!r} is unknown here"
         raise ValueError(f"{place}.mechanism {what}{_nearest(name, list(names))}")
-    kind = getattr(fastnoise, names[name])
+    kind = names[name].cls
     parameters = [p for p in inspect.signature(kind).parameters if p != "dim"]
     refuse_unknown(place, found, ["mechanism", "clip", *parameters])
     clip = _clip(f"{place}.clip", found.get("clip"), issubclass(kind, IntegerMechanism))
@@ -137,5 +126,5 @@ def _from_clip(name: str, field: str, clip: tuple[float, float], dim: int) -> An
         return [float_above(width)] * dim
     if name in SCALARS:
         return int(width) if width == int(width) else float_above(width)
-    root = Fraction(isqrt(dim << 100) + 1, 1 << 50)  # of dim, rounded up
+    root = root_bounds(dim, 50)[1]
     return float_above(width * (dim if name == "l1-staircase" else root))

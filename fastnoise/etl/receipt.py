@@ -140,7 +140,7 @@ def _entry(entry: Entry) -> dict[str, Any]:
         "columns": list(entry.columns),
         "mechanism": entry.kind,
         "parameters": {name: _plain(value) for name, value in entry.parameters.items()},
-        "law": {**law, "digest": mechanism._release(mechanism.grid).digest.hex()},
+        "law": {**law, "digest": mechanism._law(mechanism.grid).digest.hex()},
         "clip": entry.clip and list(entry.clip),
         "epsilon": mechanism.privacy.epsilon,
         "delta": mechanism.privacy.delta,

@@ -179,18 +179,18 @@ class IdealTruncatedDiscreteLaplace(CappedLaw):
 
     @property
     def _shape(self) -> Shape:
-        return _shape(*self._law())
+        return _shape(*self._parameters())
 
     def moment(self, m: float) -> float:
         """E|X|^m, correctly rounded: integers m up to 200, other m up to 100. inf on overflow."""
         power = moment_power(m)
-        return 1.0 if power == 0 else _moment(*self._law(), power)
+        return 1.0 if power == 0 else _moment(*self._parameters(), power)
 
     def exact_weights(self, extra: int = 0) -> Weights:
         """The whole law to 40 significant digits, and `extra` more; `core` is exact."""
-        return exact_weights(*self._law(), extra)
+        return exact_weights(*self._parameters(), extra)
 
-    def _law(self) -> tuple[float, Fraction, int]:
+    def _parameters(self) -> tuple[float, Fraction, int]:
         return self.epsilon, exact_delta(self.delta), self.sensitivity
 
 

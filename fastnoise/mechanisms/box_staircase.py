@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from fastnoise.certificate import Guarantee
 from fastnoise.design.radial_gamma import LARGEST_DIM, optimal_radial_gamma
 from fastnoise.ideal.box_staircase import IdealBoxStaircase
-from fastnoise.laws.layers.release import box_staircase_grids, box_staircase_release
-from fastnoise.laws.layers.tables import fits_one_table
-from fastnoise.laws.line.release import Release, covered_sensitivity, given_grid, steps_across
+from fastnoise.laws.grids import given_grid
+from fastnoise.laws.layers.law import BoxLaw, box_grids, box_law
 from fastnoise.mechanisms.mechanism import Privacy, VectorMechanism, refuse_changed
 from fastnoise.validation import epsilon_below, number, refusal, sensitivity_above
 
@@ -76,12 +73,7 @@ class BoxStaircase(IdealBoxStaircase, VectorMechanism):
         Fine enough that E|noise| grows by less than 1 part in 10**5, and small beside the noise,
         wherever floats allow it.
         """
-        return box_staircase_grids(self.epsilon, self.widths, self.core)
-
-    def _covered(self, grid: tuple[float, ...]) -> tuple[float, ...]:
-        """One width for each coordinate."""
-        pairs = zip(self.widths, grid, strict=True)
-        return tuple(covered_sensitivity(self.epsilon, width, step) for width, step in pairs)
+        return box_grids(self.epsilon, self.widths, self.core)
 
     def _chosen_grid(self, grid: Any) -> tuple[float, ...] | None:
         """One power of two for all coordinates, or one for each."""
@@ -93,20 +85,11 @@ class BoxStaircase(IdealBoxStaircase, VectorMechanism):
             raise ValueError(refusal("grid", grid, f"a power of two, or {self.dim} of them"))
         return chosen
 
-    def _release(self, grid: tuple[float, ...] | None) -> Release:
-        return box_staircase_release(self.epsilon, self.widths, self.core, grid)
+    def _law(self, grid: tuple[float, ...] | None) -> BoxLaw:
+        return box_law(self.epsilon, self.widths, self.core, grid)
 
-    def _guarantee(self, changed: Any, grid: tuple[float, ...]) -> Guarantee:
-        from fastnoise.laws.guarantees import box_guarantee
-
-        refuse_changed(changed, "vector")
-        pairs = zip(self.widths, grid, strict=True)
-        steps = [steps_across(self.epsilon, width, step) for width, step in pairs]
-        # an empty core has no weight: layers start at the next, where one table lists them
-        start = 0 in self.core and fits_one_table(self.epsilon, self.dim)
-        shares = [Fraction(z) / Fraction(s) for z, s in zip(self.core, self.widths, strict=True)]
-        radii = [max(1, round((z + start) * n)) for z, n in zip(shares, steps, strict=True)]
-        return box_guarantee(self._release(grid).law, self.epsilon, steps, radii)
+    def _changed(self, changed: Any) -> int | None:
+        return refuse_changed(changed, "vector")
 
 
 def _core(epsilon: float, widths: tuple[float, ...], core: Any) -> tuple[float, ...]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from fastnoise.certificate import Guarantee
 from fastnoise.ideal.discrete_laplace import IdealDiscreteLaplace
-from fastnoise.laws.line.release import Release, integer_laplace_release, integer_sensitivity
+from fastnoise.laws.grids import integer_sensitivity
+from fastnoise.laws.line.law import LaplaceLaw, integer_laplace_law
 from fastnoise.mechanisms.mechanism import IntegerMechanism, Privacy, any_changed
 from fastnoise.validation import epsilon_below
 
@@ -45,11 +45,8 @@ class DiscreteLaplace(IdealDiscreteLaplace, IntegerMechanism):
         lipschitz = self.epsilon / self.sensitivity
         return Privacy(self.epsilon, self.delta, "l1", self.sensitivity, lipschitz)
 
-    def _release(self, grid: float | None) -> Release:
-        return integer_laplace_release(self.epsilon, self.sensitivity)
+    def _law(self, grid: float | None) -> LaplaceLaw:
+        return integer_laplace_law(self.epsilon, self.sensitivity)
 
-    def _guarantee(self, changed: Any, grid: float) -> Guarantee:
-        from fastnoise.laws.guarantees import laplace_guarantee
-
-        some, law = any_changed(changed), self._release(grid).law
-        return laplace_guarantee(law, self.epsilon, self.sensitivity, self.sensitivity, some)
+    def _changed(self, changed: Any) -> int | None:
+        return any_changed(changed)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from fastnoise.certificate import Guarantee
 from fastnoise.design.gamma import Cost, dominating_gamma, heuristic_gamma
 from fastnoise.design.radius import optimal_radius
 from fastnoise.ideal.discrete_staircase import IdealDiscreteStaircase
-from fastnoise.laws.line.release import Release, discrete_staircase_release, integer_sensitivity
+from fastnoise.laws.grids import integer_sensitivity
+from fastnoise.laws.line.law import StaircaseLaw, integer_staircase_law
 from fastnoise.mechanisms.mechanism import (
     IntegerMechanism,
     Privacy,
@@ -26,14 +26,8 @@ class _Staircase(IdealDiscreteStaircase, IntegerMechanism):
     def delta(self) -> float:
         return 0.0
 
-    def _release(self, grid: float | None) -> Release:
-        return discrete_staircase_release(self.epsilon, self.sensitivity, self.r)
-
-    def _guarantee(self, changed: Any, grid: float) -> Guarantee:
-        from fastnoise.laws.guarantees import staircase_guarantee
-
-        law = self._release(grid).law
-        return staircase_guarantee(law, self.epsilon, self.sensitivity, self.r)
+    def _law(self, grid: float | None) -> StaircaseLaw:
+        return integer_staircase_law(self.epsilon, self.sensitivity, self.r)
 
 
 @dataclass(frozen=True, init=False)
@@ -75,9 +69,8 @@ class DiscreteStaircase(_Staircase):
     def privacy(self) -> Privacy:
         return Privacy(self.epsilon, self.delta, "element", self.sensitivity, None)
 
-    def _guarantee(self, changed: Any, grid: float) -> Guarantee:
-        refuse_changed(changed, "element")
-        return super()._guarantee(changed, grid)
+    def _changed(self, changed: Any) -> int | None:
+        return refuse_changed(changed, "element")
 
 
 @dataclass(frozen=True, init=False)
@@ -112,8 +105,8 @@ class Geometric(_Staircase):
     def privacy(self) -> Privacy:
         return Privacy(self.epsilon, self.delta, "l1", 1, self.epsilon)
 
-    def _guarantee(self, changed: Any, grid: float) -> Guarantee:
-        return super()._guarantee(changed, grid)._replace(changed=any_changed(changed))
+    def _changed(self, changed: Any) -> int | None:
+        return any_changed(changed)
 
 
 def _radius(epsilon: float, sensitivity: int, cost: Cost, r: Any) -> int:

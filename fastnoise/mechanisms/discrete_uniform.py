@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from fastnoise.certificate import Guarantee
 from fastnoise.ideal.discrete_uniform import IdealDiscreteUniform
 from fastnoise.ideal.truncated_discrete_laplace import (
     exact_delta,
     given_delta,
     stated_delta,
 )
-from fastnoise.laws.line.release import MOST_BITS, SCALE_BITS, Release, integer_uniform_release
+from fastnoise.laws.grids import MOST_BITS, SCALE_BITS
+from fastnoise.laws.line.law import UniformLaw, integer_uniform_law
 from fastnoise.mechanisms.mechanism import IntegerMechanism, Privacy, any_changed
 from fastnoise.validation import refusal, whole
 
@@ -52,15 +52,11 @@ class DiscreteUniform(IdealDiscreteUniform, IntegerMechanism):
     def privacy(self) -> Privacy:
         return Privacy(self.epsilon, stated_delta(self.delta), "l1", self.sensitivity, None)
 
-    def _release(self, grid: float | None) -> Release:
-        weights = self.exact_weights()
-        return integer_uniform_release(2 * weights.core + 1, weights.height)
+    def _law(self, grid: float | None) -> UniformLaw:
+        return integer_uniform_law(self.exact_weights(), self.sensitivity)
 
-    def _guarantee(self, changed: Any, grid: float) -> Guarantee:
-        from fastnoise.laws.guarantees import uniform_guarantee
-
-        some, law = any_changed(changed), self._release(grid).law
-        return uniform_guarantee(law, self.exact_weights(), self.sensitivity, some)
+    def _changed(self, changed: Any) -> int | None:
+        return any_changed(changed)
 
 
 def _sensitivity(delta: float | Fraction, sensitivity: Any) -> int:

@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from fastnoise.certificate import Guarantee
 from fastnoise.design.gamma import Cost, dominating_gamma, heuristic_gamma
 from fastnoise.design.radial_gamma import LARGEST_DIM, optimal_radial_gamma
 from fastnoise.ideal.l1_staircase import IdealL1Staircase
-from fastnoise.laws.layers.release import l1_staircase_grid, l1_staircase_release
-from fastnoise.laws.line.release import Release, covered_sensitivity, staircase_grid, steps_across
+from fastnoise.laws.layers.law import BallLaw, ball_grid, ball_law
+from fastnoise.laws.line.law import StaircaseLaw, staircase_grid, staircase_law
 from fastnoise.mechanisms.mechanism import Privacy, VectorMechanism
-from fastnoise.mechanisms.staircase import released_radius
 from fastnoise.validation import epsilon_below, fraction, refusal, sensitivity_above, whole
 
 
@@ -78,23 +76,15 @@ class L1Staircase(IdealL1Staircase, VectorMechanism):
         """
         if self.dim == 1:
             return staircase_grid(self.epsilon, self.sensitivity, self.gamma)
-        return l1_staircase_grid(self.epsilon, self.dim, self.sensitivity, self.gamma)
+        return ball_grid(self.epsilon, self.dim, self.sensitivity, self.gamma)
 
-    def _covered(self, grid: float) -> float:
-        """In l1, of a vector on the grid."""
-        return covered_sensitivity(self.epsilon, self.sensitivity, grid, self.dim)
+    def _law(self, grid: float | None) -> StaircaseLaw | BallLaw:
+        if self.dim == 1:
+            return staircase_law(self.epsilon, self.sensitivity, self.gamma, grid)
+        return ball_law(self.epsilon, self.dim, self.sensitivity, self.gamma, grid)
 
-    def _release(self, grid: float | None) -> Release:
-        return l1_staircase_release(self.epsilon, self.dim, self.sensitivity, self.gamma, grid)
-
-    def _guarantee(self, changed: Any, grid: float) -> Guarantee:
-        from fastnoise.laws.guarantees import ball_guarantee, staircase_guarantee
-
-        some = self.dim if changed is None else whole("changed", changed, 1, self.dim + 1)
-        steps = steps_across(self.epsilon, self.sensitivity, grid, self.dim)
-        prove = staircase_guarantee if self.dim == 1 else ball_guarantee
-        law, radius = self._release(grid).law, released_radius(self.gamma, steps)
-        return prove(law, self.epsilon, steps, radius)._replace(changed=some)
+    def _changed(self, changed: Any) -> int | None:
+        return self.dim if changed is None else whole("changed", changed, 1, self.dim + 1)
 
 
 def _gamma(

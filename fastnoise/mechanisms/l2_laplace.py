@@ -5,16 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from fastnoise.certificate import Guarantee
 from fastnoise.ideal.l2_laplace import IdealL2Laplace, IdealMultiUserLaplace
-from fastnoise.laws.layers.release import l2_grid, l2_release, l2_sensitivity
-from fastnoise.laws.line.release import (
-    CHANGED,
-    Release,
-    covered_sensitivity,
-    laplace_grid,
-    steps_across,
-)
+from fastnoise.laws.grids import CHANGED
+from fastnoise.laws.l2.law import L2Law, l2_grid, l2_law
+from fastnoise.laws.line.law import LaplaceLaw, laplace_grid, laplace_law
 from fastnoise.mechanisms.mechanism import (
     Privacy,
     VectorMechanism,
@@ -56,23 +50,11 @@ class _Vectors(VectorMechanism):
             return laplace_grid(self.epsilon, self.sensitivity, self._users)
         return l2_grid(self.epsilon, self.dim, self.sensitivity, self._users)
 
-    def _covered(self, grid: float) -> float:
+    def _law(self, grid: float | None) -> LaplaceLaw | L2Law:
+        """On the line, and for users on the line, the exact Laplace law."""
         if self.dim == 1:
-            return covered_sensitivity(self.epsilon, self.sensitivity, grid, self._users)
-        return l2_sensitivity(self.dim, self.sensitivity, self._users, grid)
-
-    def _release(self, grid: float | None) -> Release:
-        return l2_release(self.epsilon, self.dim, self.sensitivity, self._users, grid)
-
-    def _guarantee(self, changed: Any, grid: float) -> Guarantee:
-        from fastnoise.laws.guarantees import l2_guarantee, laplace_guarantee
-
-        law, users = self._release(grid).law, self._users
-        some = any_changed(changed) or users
-        if self.dim > 1:
-            return l2_guarantee(law, self.epsilon, self.sensitivity, grid, users, some)
-        steps = steps_across(self.epsilon, self.sensitivity, grid, users)
-        return laplace_guarantee(law, self.epsilon, steps, steps - users + some, some)
+            return laplace_law(self.epsilon, self.sensitivity, grid, self._users)
+        return l2_law(self.epsilon, self.dim, self.sensitivity, self._users, grid)
 
 
 @dataclass(frozen=True, init=False)
@@ -103,9 +85,8 @@ class L2Laplace(IdealL2Laplace, _Vectors):
         lipschitz = self.epsilon / self.sensitivity
         return Privacy(self.epsilon, self.delta, "l2", self.sensitivity, lipschitz)
 
-    def _guarantee(self, changed: Any, grid: float) -> Guarantee:
-        refuse_changed(changed, "vector")
-        return super()._guarantee(changed, grid)._replace(changed=None)
+    def _changed(self, changed: Any) -> int | None:
+        return refuse_changed(changed, "vector")
 
 
 @dataclass(frozen=True, init=False)
@@ -130,3 +111,6 @@ class MultiUserLaplace(IdealMultiUserLaplace, _Vectors):
     def privacy(self) -> Privacy:
         lipschitz = self.epsilon / self.sensitivity
         return Privacy(self.epsilon, self.delta, "sum-l2", self.sensitivity, lipschitz, CHANGED)
+
+    def _changed(self, changed: Any) -> int | None:
+        return any_changed(changed) or CHANGED

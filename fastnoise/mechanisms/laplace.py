@@ -5,22 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from fastnoise.certificate import Guarantee
 from fastnoise.ideal.laplace import IdealLaplace
-from fastnoise.laws.line.release import (
-    CHANGED,
-    Release,
-    covered_sensitivity,
-    laplace_grid,
-    laplace_release,
-    steps_across,
-)
-from fastnoise.mechanisms.mechanism import Mechanism, Privacy, any_changed
+from fastnoise.laws.grids import CHANGED
+from fastnoise.laws.line.law import LaplaceLaw, laplace_grid, laplace_law
+from fastnoise.mechanisms.mechanism import Additive, Privacy, any_changed
 from fastnoise.validation import epsilon_below, sensitivity_above
 
 
 @dataclass(frozen=True, init=False)
-class Laplace(IdealLaplace, Mechanism):
+class Laplace(IdealLaplace, Additive):
     """Independent noise of density proportional to e**(-epsilon |x| / sensitivity) per element.
 
     epsilon-DP when the array changes by at most `sensitivity` in l1, however many elements that is
@@ -60,16 +53,8 @@ class Laplace(IdealLaplace, Mechanism):
         """
         return laplace_grid(self.epsilon, self.sensitivity)
 
-    def _covered(self, grid: float) -> float:
-        """In l1, of 65,536 elements on the grid."""
-        return covered_sensitivity(self.epsilon, self.sensitivity, grid, CHANGED)
+    def _law(self, grid: float | None) -> LaplaceLaw:
+        return laplace_law(self.epsilon, self.sensitivity, grid)
 
-    def _release(self, grid: float | None) -> Release:
-        return laplace_release(self.epsilon, self.sensitivity, grid)
-
-    def _guarantee(self, changed: Any, grid: float) -> Guarantee:
-        from fastnoise.laws.guarantees import laplace_guarantee
-
-        some, law = any_changed(changed) or CHANGED, self._release(grid).law
-        steps = steps_across(self.epsilon, self.sensitivity, grid, CHANGED)
-        return laplace_guarantee(law, self.epsilon, steps, steps - CHANGED + some, some)
+    def _changed(self, changed: Any) -> int | None:
+        return any_changed(changed) or CHANGED

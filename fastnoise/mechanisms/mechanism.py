@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Self
 
 from fastnoise import dispatch
 from fastnoise.arithmetic.floats import float_above
-from fastnoise.certificate import Certificate, Guarantee, certified
+from fastnoise.certificate import Certificate, certified
 from fastnoise.float_mode import refuse_odd_floats
-from fastnoise.laws.line.release import Release, given_grid
+from fastnoise.laws.grids import given_grid
+from fastnoise.laws.law import Law
 from fastnoise.stream import Stream
 from fastnoise.validation import exact, refusal, whole
 
@@ -64,7 +64,10 @@ class Privacy:
 
 
 class Mechanism(ABC):
-    """An immutable value: parameters, mathematics, guarantee. It holds no random state."""
+    """An immutable value: parameters, mathematics, guarantee. It holds no random state.
+
+    Of two kinds (`fastnoise.registry`): additive laws, and channels, which replace a value.
+    """
 
     def __new__(cls, *_: Any, **__: Any) -> Self:
         refuse_odd_floats()  # parameters are computed and kept
@@ -73,7 +76,65 @@ class Mechanism(ABC):
     @property
     @abstractmethod
     def grid(self) -> Any:
-        """The power of two that `perturb` snaps to unless told otherwise."""
+        """The power of two that data is snapped to unless told otherwise."""
+
+    @abstractmethod
+    def _law(self, grid: Any) -> Any:
+        """The law that is drawn on that grid; on None, the textbook's."""
+
+    @abstractmethod
+    def _chosen_grid(self, grid: Any) -> Any:
+        """The grid that the caller means, checked."""
+
+    @abstractmethod
+    def _changed(self, changed: Any) -> int | None:
+        """How many change together, checked; None where it makes no difference."""
+
+    @property
+    @abstractmethod
+    def privacy(self) -> Privacy:
+        """What is promised."""
+
+    @property
+    def released_sensitivity(self) -> Any:
+        """The sensitivity that is really covered: that of data on the grid."""
+        return self._law(self.grid).covered
+
+    def certificate(self, *, changed: int | None = None, grid: Any = "auto") -> Certificate:
+        """What is really drawn on a grid: epsilon, delta, how near the ideal.
+
+        Computed from the very tables that kernels read, in exact or interval arithmetic.
+
+        changed: how many elements, users or coordinates change together, where the adjacency shares
+            epsilon among them. Snapping to the grid moves each; l1 and sum-l2 mechanisms are made
+            for 65,536, and more cost more.
+        grid: as for `perturb`; textbook noise, None, has no certificate.
+
+        >>> import fastnoise as fn
+        >>> mechanism = fn.Laplace(epsilon=1.0)
+        >>> mechanism.certificate().epsilon
+        1.0
+        >>> round(mechanism.certificate(changed=10**9).epsilon, 6)
+        1.116407
+        >>> round(mechanism.certificate(changed=10**6, grid=1.0).epsilon, 6)
+        15.258789
+        """
+        refuse_odd_floats()
+        if grid is None:
+            allowed = 'a power of two or "auto", because textbook noise has no certificate'
+            raise ValueError(refusal("grid", grid, allowed))
+        chosen = self._chosen_grid(grid)
+        law = self._law(chosen)
+        guarantee = law.guarantee(self._changed(changed))
+        return certified(self, guarantee, chosen, law.covered)
+
+
+class Channel(Mechanism):
+    """A mechanism that replaces a value: it has no noise of its own, and no density."""
+
+
+class Additive(Mechanism):
+    """A mechanism that adds noise to data."""
 
     @property
     def _row_shape(self) -> tuple[int, ...]:
@@ -81,24 +142,8 @@ class Mechanism(ABC):
         return ()
 
     @abstractmethod
-    def _release(self, grid: Any) -> Release:
+    def _law(self, grid: Any) -> Law:
         """The law that is drawn on that grid; on None, the textbook's."""
-
-    @property
-    @abstractmethod
-    def privacy(self) -> Privacy:
-        """What is promised."""
-
-    @abstractmethod
-    def _covered(self, grid: Any) -> Any:
-        """The sensitivity that noise on that grid covers: that of snapped data."""
-
-    @abstractmethod
-    def _guarantee(self, changed: Any, grid: Any) -> Guarantee:
-        """What the tables of that grid prove, if so many change together.
-
-        Proofs are imported when they are asked for: an import of noise is 10 ms faster.
-        """
 
     def _chosen_grid(self, grid: Any) -> Any:
         if isinstance(grid, str) and grid == "auto":
@@ -119,7 +164,7 @@ class Mechanism(ABC):
             return
         moved = (rows - privacy.changed) * math.sqrt(math.prod(self._row_shape)) * grid
         most = TOLERATED * privacy.epsilon
-        if privacy.epsilon * (1 + moved / self._covered(grid)) < most * (1 - 1e-6):
+        if privacy.epsilon * (1 + moved / self._law(grid).covered) < most * (1 - 1e-6):
             return
         epsilon = self.certificate(changed=rows, grid=grid).epsilon
         if epsilon > most:
@@ -128,11 +173,6 @@ class Mechanism(ABC):
                 "if all of them changed: see certificate(changed=, grid=)"
             )
             raise ValueError(refusal("grid", grid, allowed))
-
-    @property
-    def released_sensitivity(self) -> Any:
-        """The sensitivity that the noise really covers: that of data on the grid."""
-        return self._covered(self.grid)
 
     def perturb(
         self,
@@ -193,30 +233,8 @@ class Mechanism(ABC):
         """
         return dispatch.sample(self, size, dtype, out, stream)
 
-    def certificate(self, *, changed: int | None = None, grid: Any = "auto") -> Certificate:
-        """What is really drawn on a grid: epsilon, delta, how near the ideal.
 
-        Computed from the very tables that kernels read, in exact or interval arithmetic.
-
-        changed: how many elements, users or coordinates change together, where the adjacency shares
-            epsilon among them. Snapping to the grid moves each; l1 and sum-l2 mechanisms are made
-            for 65,536, and more cost more.
-        grid: as for `perturb`; textbook noise, None, has no certificate.
-
-        >>> import fastnoise as fn
-        >>> mechanism = fn.Laplace(epsilon=1.0)
-        >>> mechanism.certificate().epsilon
-        1.0
-        >>> round(mechanism.certificate(changed=10**9).epsilon, 6)
-        1.116407
-        >>> round(mechanism.certificate(changed=10**6, grid=1.0).epsilon, 6)
-        15.258789
-        """
-        chosen = certified_grid(grid, self._chosen_grid)
-        return certified(self, self._guarantee(changed, chosen), chosen, self._covered(chosen))
-
-
-class VectorMechanism(Mechanism):
+class VectorMechanism(Additive):
     """A mechanism on vectors along the last axis, of `dim` numbers."""
 
     @property
@@ -225,7 +243,7 @@ class VectorMechanism(Mechanism):
         return (dim,)
 
 
-class IntegerMechanism(Mechanism):
+class IntegerMechanism(Additive):
     """A mechanism on the integers: added exactly, saturating at the limits of the dtype."""
 
     sensitivity: int
@@ -235,10 +253,6 @@ class IntegerMechanism(Mechanism):
         """1: integers lie on it as they are."""
         return 1.0
 
-    def _covered(self, grid: Any) -> int:
-        """The sensitivity itself: nothing is snapped."""
-        return self.sensitivity
-
     def _chosen_grid(self, grid: Any) -> float | None:
         if (isinstance(grid, str) and grid == "auto") or (
             isinstance(grid, int | float) and not isinstance(grid, bool) and grid == 1
@@ -247,20 +261,12 @@ class IntegerMechanism(Mechanism):
         raise ValueError(refusal("grid", grid, '"auto" or 1 for integers'))
 
 
-def certified_grid(grid: Any, chosen: Callable[[Any], Any]) -> Any:
-    """The grid to certify, as `perturb` would choose it."""
-    refuse_odd_floats()
-    if grid is None:
-        allowed = 'a power of two or "auto", because textbook noise has no certificate'
-        raise ValueError(refusal("grid", grid, allowed))
-    return chosen(grid)
-
-
-def refuse_changed(changed: Any, what: str) -> None:
-    """Where epsilon is not shared among those that change."""
+def refuse_changed(changed: Any, what: str) -> int | None:
+    """Where epsilon is not shared among those that change: None."""
     if changed is not None:
         allowed = f"left out, because each {what} that changes pays epsilon by itself"
         raise ValueError(refusal("changed", changed, allowed))
+    return None
 
 
 def any_changed(changed: Any) -> int | None:

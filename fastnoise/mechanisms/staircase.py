@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
-from fastnoise.certificate import Guarantee
 from fastnoise.design.gamma import Cost, dominating_gamma, heuristic_gamma, optimal_gamma
 from fastnoise.ideal.staircase import IdealStaircase
-from fastnoise.laws.line.release import (
-    Release,
-    covered_sensitivity,
-    staircase_grid,
-    staircase_release,
-    steps_across,
-)
-from fastnoise.mechanisms.mechanism import Mechanism, Privacy, refuse_changed
+from fastnoise.laws.line.law import StaircaseLaw, staircase_grid, staircase_law
+from fastnoise.mechanisms.mechanism import Additive, Privacy, refuse_changed
 from fastnoise.validation import epsilon_below, fraction, refusal, sensitivity_above
 
 
 @dataclass(frozen=True, init=False)
-class Staircase(IdealStaircase, Mechanism):
+class Staircase(IdealStaircase, Additive):
     """Noise of least expected cost among all epsilon-DP noise for one number.
 
     The density falls by a factor e**-epsilon at |x| = (gamma + k) * sensitivity, k = 0, 1, 2, ...,
@@ -76,24 +68,11 @@ class Staircase(IdealStaircase, Mechanism):
         """
         return staircase_grid(self.epsilon, self.sensitivity, self.gamma)
 
-    def _covered(self, grid: float) -> float:
-        return covered_sensitivity(self.epsilon, self.sensitivity, grid)
+    def _law(self, grid: float | None) -> StaircaseLaw:
+        return staircase_law(self.epsilon, self.sensitivity, self.gamma, grid)
 
-    def _release(self, grid: float | None) -> Release:
-        return staircase_release(self.epsilon, self.sensitivity, self.gamma, grid)
-
-    def _guarantee(self, changed: Any, grid: float) -> Guarantee:
-        from fastnoise.laws.guarantees import staircase_guarantee
-
-        refuse_changed(changed, "element")
-        steps = steps_across(self.epsilon, self.sensitivity, grid)
-        radius = released_radius(self.gamma, steps)
-        return staircase_guarantee(self._release(grid).law, self.epsilon, steps, radius)
-
-
-def released_radius(gamma: float, steps: int) -> int:
-    """The r nearest to gamma * steps that is not 0; gamma 0 is gamma 1."""
-    return max(1, round(Fraction(gamma or 1.0) * steps))
+    def _changed(self, changed: Any) -> int | None:
+        return refuse_changed(changed, "element")
 
 
 def staircase_gamma(

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from fastnoise.certificate import Certificate, certified
-from fastnoise.float_mode import refuse_odd_floats
-from fastnoise.laws.choice import choosing as choice
-from fastnoise.laws.line.release import STEPS_BITS, power_grid
-from fastnoise.mechanisms.mechanism import Privacy, certified_grid, refuse_changed
+from fastnoise.laws.choice.choosing import choose, cost_array
+from fastnoise.laws.choice.law import ChoiceLaw, choice_law
+from fastnoise.laws.grids import STEPS_BITS, power_grid
+from fastnoise.mechanisms.mechanism import Channel, Privacy, refuse_changed
 from fastnoise.mechanisms.staircase import staircase_gamma
 from fastnoise.stream import Stream
 from fastnoise.validation import epsilon_below, number, refusal, sensitivity_above
 
 
 @dataclass(frozen=True, init=False)
-class StaircaseChoice:
+class StaircaseChoice(Channel):
     """Picks one of k candidates by their costs: the cheaper, the likelier.
 
     A candidate has weight e**(-epsilon * level), where the level of a cost is 0 below
@@ -44,10 +43,6 @@ class StaircaseChoice:
     sensitivity: float
     gamma: float
 
-    def __new__(cls, *_: Any, **__: Any) -> Self:
-        refuse_odd_floats()  # parameters are computed and kept
-        return super().__new__(cls)
-
     def __init__(
         self, epsilon: float, sensitivity: float = 1.0, *, gamma: float | str | None = None
     ) -> None:
@@ -69,14 +64,11 @@ class StaircaseChoice:
         """The power of two that costs are snapped to, about a millionth of the sensitivity."""
         return power_grid(self.sensitivity, STEPS_BITS)
 
-    @property
-    def released_sensitivity(self) -> float:
-        """The sensitivity that the choice really covers: that of costs on the grid."""
-        return self.grid * self._steps.steps
+    def _law(self, grid: float) -> ChoiceLaw:
+        return choice_law(self.epsilon, self.sensitivity, self.gamma, grid)
 
-    @property
-    def _steps(self) -> choice.Steps:
-        return choice.choice_steps(self.epsilon, self.sensitivity, self.gamma, self.grid)
+    def _changed(self, changed: Any) -> int | None:
+        return refuse_changed(changed, "row of costs")
 
     def probabilities(self, costs: npt.ArrayLike) -> npt.NDArray[np.float64]:
         """How likely each of the candidates along the last axis is, in the ideal law.
@@ -85,7 +77,7 @@ class StaircaseChoice:
         >>> fn.StaircaseChoice(epsilon=math.log(2), gamma=0.5).probabilities([0.0, 1.0]).round(6)
         array([0.666667, 0.333333])
         """
-        distance = np.abs(choice.cost_array(costs).astype(np.float64)) / self.sensitivity
+        distance = np.abs(cost_array(costs).astype(np.float64)) / self.sensitivity
         levels = np.maximum(np.floor(distance - (self.gamma or 1.0)) + 1.0, 0.0)
         weights = np.exp(-self.epsilon * (levels - levels.min(axis=-1, keepdims=True)))
         return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
@@ -106,23 +98,7 @@ class StaircaseChoice:
         >>> fn.StaircaseChoice(epsilon=2.0).choose(np.ones((4, 3))).shape
         (4,)
         """
-        return choice.choose(self, costs, stream, rows)
-
-    def certificate(self, *, changed: int | None = None, grid: Any = "auto") -> Certificate:
-        """What is really chosen by: its epsilon, and that choices are exact.
-
-        grid: "auto" or `self.grid`, the only one that costs are snapped to.
-
-        >>> import fastnoise as fn
-        >>> fn.StaircaseChoice(epsilon=0.5).certificate().epsilon
-        1.0
-        """
-        from fastnoise.laws.guarantees import choice_guarantee
-
-        refuse_changed(changed, "row of costs")
-        chosen = certified_grid(grid, self._chosen_grid)
-        guarantee = choice_guarantee(self.epsilon)
-        return certified(self, guarantee, chosen, self.released_sensitivity)
+        return choose(self, costs, stream, rows)
 
     def _chosen_grid(self, grid: Any) -> float:
         own = self.grid

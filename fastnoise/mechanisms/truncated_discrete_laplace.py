@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from fastnoise.certificate import Guarantee
 from fastnoise.ideal.truncated_discrete_laplace import (
     IdealTruncatedDiscreteLaplace,
     exact_delta,
     given_delta,
     stated_delta,
 )
-from fastnoise.laws.line.release import Release, integer_sensitivity, truncated_laplace_release
+from fastnoise.laws.grids import integer_sensitivity
+from fastnoise.laws.line.law import TruncatedLaplaceLaw, truncated_laplace_law
 from fastnoise.mechanisms.mechanism import IntegerMechanism, Privacy, any_changed
 from fastnoise.validation import epsilon_below
 
@@ -51,12 +51,8 @@ class TruncatedDiscreteLaplace(IdealTruncatedDiscreteLaplace, IntegerMechanism):
     def privacy(self) -> Privacy:
         return Privacy(self.epsilon, stated_delta(self.delta), "l1", self.sensitivity, None)
 
-    def _release(self, grid: float | None) -> Release:
-        return truncated_laplace_release(self.epsilon, exact_delta(self.delta), self.sensitivity)
+    def _law(self, grid: float | None) -> TruncatedLaplaceLaw:
+        return truncated_laplace_law(self.epsilon, exact_delta(self.delta), self.sensitivity)
 
-    def _guarantee(self, changed: Any, grid: float) -> Guarantee:
-        from fastnoise.laws.guarantees import truncated_guarantee
-
-        some, law = any_changed(changed), self._release(grid).law
-        delta = exact_delta(self.delta)
-        return truncated_guarantee(law, self.epsilon, delta, self.sensitivity, some)
+    def _changed(self, changed: Any) -> int | None:
+        return any_changed(changed)

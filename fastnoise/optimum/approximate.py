@@ -9,7 +9,7 @@ from typing import Any
 
 from fastnoise.design.gamma import Cost, cost_power, interval_confidence
 from fastnoise.ideal.truncated_discrete_laplace import given_delta
-from fastnoise.laws.line.release import MOST_BITS
+from fastnoise.laws.grids import MOST_BITS
 from fastnoise.mechanisms.discrete_laplace import DiscreteLaplace
 from fastnoise.mechanisms.discrete_staircase import DiscreteStaircase, Geometric
 from fastnoise.mechanisms.discrete_uniform import DiscreteUniform

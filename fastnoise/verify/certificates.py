@@ -9,7 +9,8 @@ from typing import Any
 
 from fastnoise.certificate import Certificate
 from fastnoise.ideal.truncated_discrete_laplace import exact_delta
-from fastnoise.laws.line.drawn import DrawnLaw, DrawnLayers
+from fastnoise.laws.layers.drawn import DrawnLayers
+from fastnoise.laws.line.drawn import DrawnLaw
 from fastnoise.mechanisms.l1_staircase import L1Staircase
 from fastnoise.mechanisms.l2_laplace import MultiUserLaplace
 from fastnoise.mechanisms.laplace import Laplace
@@ -70,7 +71,7 @@ def check_promise(mechanism: Any, tally: Tally) -> None:
 def check_slope(mechanism: Any, ideal: IdealScale, certificate: Certificate, tally: Tally) -> None:
     """l2 noise falls by a factor e in a distance of its scale."""
     with many_digits():
-        scale = drawn_scale(mechanism._release(mechanism.grid).law)
+        scale = drawn_scale(mechanism._law(mechanism.grid).tables)
         least = exactly(mechanism.epsilon) * ideal.scale / scale
         holds = least <= exactly(certificate.epsilon)
     tally.expect(holds, f"epsilon is {least:.20}, not {certificate.epsilon}")
@@ -80,7 +81,7 @@ def check_distance(
     mechanism: Any, ideal: Ideal | IdealLayers, certificate: Certificate, tally: Tally
 ) -> None:
     """The errors of some levels or layers, added up, are at most the distance that is claimed."""
-    law = mechanism._release(mechanism.grid).law
+    law = mechanism._law(mechanism.grid).tables
     with many_digits():
         if isinstance(ideal, Ideal):
             pairs = level_pairs(DrawnLaw(law), ideal)
@@ -100,7 +101,7 @@ def check_changed(mechanism: Any, tally: Tally) -> None:
     claimed = [mechanism.certificate(changed=count).epsilon for count in counts]
     tally.expect(claimed == sorted(claimed), f"epsilon of {counts} changed is {claimed}")
     if isinstance(mechanism, Laplace):
-        law = DrawnLaw(mechanism._release(mechanism.grid).law)
+        law = DrawnLaw(mechanism._law(mechanism.grid).tables)
         for count, epsilon in zip(counts, claimed, strict=True):
             steps = snapped_steps(mechanism, count)
             compare(law, ((n, n + steps) for n in (0, 1, steps)), Fraction(epsilon), tally)

@@ -9,11 +9,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from fastnoise_kernels.layout import DEEP
 
 from fastnoise.identity import noise_identity
-from fastnoise.laws.choice.choosing import ChoiceReader
-from fastnoise.laws.engine import integer_noise, plain_reader, vector_noise
 from fastnoise.rows import Rows
 from fastnoise.stream import Stream
 from fastnoise.verify.outcome import Row, Tally, by_family
@@ -66,21 +63,16 @@ class PlainNoise:
     """A mechanism's noise under a key, a row at a time, as lists of grid steps."""
 
     def __init__(self, mechanism: Any, key: bytes) -> None:
-        self.release = mechanism._release(mechanism.grid)
-        self.reader = plain_reader(self.release)
-        self.key = Stream.from_key(key)._noise_key(noise_identity(mechanism, self.release))
+        self.law = mechanism._law(mechanism.grid)
+        self.key = Stream.from_key(key)._noise_key(noise_identity(mechanism, self.law))
 
     def row(self, row: int) -> list[int]:
-        noise = self.reader.noise(self.key, row)
+        noise = self.law.reader.noise(self.key, row)
         return noise if isinstance(noise, list) else [noise]
 
     def undecided(self, count: int) -> list[int]:
         """Which of the first rows kernels cannot decide: of l2 noise, one in some 100,000."""
-        if self.release.grids is None:
-            deep = integer_noise(self.release, self.key, Rows(0), count) == DEEP
-        else:
-            deep = np.isnan(vector_noise(self.release, self.key, Rows(0), count)).any(axis=1)
-        found: list[int] = np.flatnonzero(deep).tolist()
+        found: list[int] = self.law.undecided(self.key, Rows(0), count)
         return found
 
 
@@ -93,12 +85,12 @@ def in_steps(mechanism: Any, noise: Array) -> Array:
 def check_choices(mechanism: Any, tally: Tally) -> None:
     key, spread = os.urandom(32), np.random.default_rng(0)
     costs = spread.uniform(0, 6, (ROWS, CANDIDATES)) * mechanism.sensitivity
-    stream, reader = Stream.from_key(key), ChoiceReader(mechanism._steps)
-    noise_key = stream._noise_key(noise_identity(mechanism, mechanism._steps))
+    stream, law = Stream.from_key(key), mechanism._law(mechanism.grid)
+    noise_key = stream._noise_key(noise_identity(mechanism, law))
     for start in STARTS:
         rows = range(start, start + ROWS)
         pairs = zip(rows, costs.tolist(), strict=True)
-        expected = [reader.choose(noise_key, row, some) for row, some in pairs]
+        expected = [law.reader.choose(noise_key, row, some) for row, some in pairs]
         chosen = mechanism.choose(costs, stream=stream.at(start))
         compare(chosen, expected, f"rows from {start} under key {key.hex()}", tally)
         by_ids = mechanism.choose(costs[::-1], stream=stream, rows=np.array(rows)[::-1])

@@ -6,7 +6,7 @@ import os
 
 import numpy as np
 
-from fastnoise.laws.line.reader import chacha_block
+from fastnoise.bits import chacha_block
 from fastnoise.stream import Stream
 from fastnoise.verify.outcome import Row, Tally
 

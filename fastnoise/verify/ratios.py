@@ -16,8 +16,10 @@ import numpy as np
 from fastnoise_kernels import layout
 from scipy.stats import binom
 
+from fastnoise.arithmetic.elementary import exp_bounds
 from fastnoise.ideal.truncated_discrete_laplace import exact_delta
-from fastnoise.laws.line.drawn import DrawnLaw, DrawnLayers, exp_bounds
+from fastnoise.laws.layers.drawn import DrawnLayers
+from fastnoise.laws.line.drawn import DrawnLaw
 from fastnoise.verify.fit import ALPHA, SHARES, Floats, Values
 from fastnoise.verify.ideal import (
     IdealCut,
@@ -61,7 +63,7 @@ def check_exactly(mechanism: Any, tally: Tally) -> None:
 
 def check_claim(mechanism: Any, epsilon: float, delta: Fraction, tally: Tally) -> None:
     """Whether nothing in the tables contradicts that they are (epsilon, delta)-DP."""
-    law = mechanism._release(mechanism.grid).law
+    law = mechanism._law(mechanism.grid).tables
     with many_digits():
         ideal = ideal_law(mechanism)
     match ideal:
@@ -94,7 +96,7 @@ def check_line(
 
 def edge_points(law: DrawnLaw) -> list[int]:
     """Both sides of step edges, on both sides of 0, and of edges of the tables."""
-    digits = int(law.law[layout.DIGIT_LEVELS]) * (law.levels if law.laps else 1)
+    digits = int(law.tables[layout.DIGIT_LEVELS]) * (law.levels if law.laps else 1)
     levels = {0, 1, 2, law.levels, law.levels + digits, DEPTH}
     sides = {n for level in levels for n in level_span(law, level)}
     sides |= {law.radius + (1 << i) - 1 for i in range(len(law.slopes.slopes))}

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from time import perf_counter
 from typing import Any, NamedTuple
 
-from fastnoise.laws.engine import compiles
+from fastnoise.compiled import compiles
 from fastnoise.progress import progress
 from fastnoise.validation import one_of
 from fastnoise.verify import (

@@ -18,10 +18,11 @@ import numpy as np
 from fastnoise_kernels import layout
 from fastnoise_kernels.polynomials import POWER_ERROR
 
-from fastnoise.laws.choice import choosing as choice
+from fastnoise.laws.alias import Tables
 from fastnoise.laws.choice.choosing import Array
-from fastnoise.laws.line.drawn import DrawnLaw, DrawnLayers
-from fastnoise.laws.line.tables import Law
+from fastnoise.laws.choice.law import weight_tables
+from fastnoise.laws.layers.drawn import DrawnLayers
+from fastnoise.laws.line.drawn import DrawnLaw
 from fastnoise.mechanisms.staircase_choice import StaircaseChoice
 from fastnoise.verify.ideal import (
     Ideal,
@@ -63,8 +64,8 @@ def rows() -> list[Row]:
 
 
 def check_tables(mechanism: Any, tally: Tally) -> None:
-    release = mechanism._release(mechanism.grid)
-    law, units = release.law, [release.grid] if release.grids is None else release.grids.tolist()
+    drawn = mechanism._law(mechanism.grid)
+    law, units = drawn.tables, drawn.grids.tolist()
     tally.expect(units == grids(mechanism), f"steps are {units}, not {grids(mechanism)}")
     with many_digits():
         ideal = ideal_law(mechanism)
@@ -85,7 +86,7 @@ def compare(pairs: Iterable[Pair], tally: Tally) -> None:
 
 
 def check_line(law: DrawnLaw, ideal: Ideal, tally: Tally) -> None:
-    entries, digits = law.levels + 2 + law.ends, int(law.law[layout.DIGIT_LEVELS]) + 1
+    entries, digits = law.levels + 2 + law.ends, int(law.tables[layout.DIGIT_LEVELS]) + 1
     tally.expect(sum(law.head[:entries]) == law.whole, "the head does not sum to 1")
     tally.expect(sum(law.digit[:digits]) == law.whole, "the digit does not sum to 1")
     tally.expect(law.has_its_words(), "a row has not the words that its law needs")
@@ -96,8 +97,8 @@ def check_line(law: DrawnLaw, ideal: Ideal, tally: Tally) -> None:
 
 def biased(law: DrawnLaw) -> bool:
     """Whether the thresholds below which a coin needs care are too low."""
-    whole = 1 << (32 if law.law[layout.WIDTH] == layout.SHORT else 64)
-    top, side = (int(law.law[at]) for at in (layout.REST_TOP, layout.REST_SIDE))
+    whole = 1 << (32 if law.tables[layout.WIDTH] == layout.SHORT else 64)
+    top, side = (int(law.tables[at]) for at in (layout.REST_TOP, layout.REST_SIDE))
     if not law.slopes.slopes:
         return top < whole % (2 * law.radius - 1) or side < whole % (2 * law.steps)
     return side < (1 - law.slopes.chance(law.steps - 1)) * whole
@@ -105,7 +106,7 @@ def biased(law: DrawnLaw) -> bool:
 
 def level_pairs(law: DrawnLaw, ideal: Ideal) -> Iterator[Pair]:
     """Every entry of both tables, and where digits restart once and twice."""
-    digits = int(law.law[layout.DIGIT_LEVELS])
+    digits = int(law.tables[layout.DIGIT_LEVELS])
     levels = list(range(law.levels + 1))
     if law.ends:
         first = law.radius + law.levels * law.steps
@@ -148,8 +149,8 @@ def point_pairs(law: DrawnLaw, ideal: Ideal) -> Iterator[Pair]:
 
 
 def check_layers(law: DrawnLayers, ideal: IdealLayers, tally: Tally) -> None:
-    start = int(law.law[layout.SIZES])
-    sizes = [int(word) for word in law.law[start : start + 2 * len(ideal.sizes)]]
+    start = int(law.tables[layout.SIZES])
+    sizes = [int(word) for word in law.tables[start : start + 2 * len(ideal.sizes)]]
     wanted = [size for pair in ideal.sizes for size in pair]
     tally.expect(sizes == wanted, f"layers have steps and radii {sizes}, not {wanted}")
     parts = [*law.coins[:-1], law.coins[-1][: law.last + 1]]
@@ -236,7 +237,7 @@ def used(weights: list[int]) -> int:
 # --- l2 noise -------------------------------------------------------------------------------------
 
 
-def check_scale(law: Law, ideal: IdealScale, tally: Tally) -> None:
+def check_scale(law: Tables, ideal: IdealScale, tally: Tally) -> None:
     """l2 noise is computed: what it is told is its scale, and which coins keep any place.
 
     A place of a cell is kept with a chance of e**-(diagonal / scale) at least.
@@ -250,7 +251,7 @@ def check_scale(law: Law, ideal: IdealScale, tally: Tally) -> None:
     tally.expect(kept <= (-diagonal / scale).exp(), "a place that may be too far out is kept")
 
 
-def drawn_scale(law: Law) -> Decimal:
+def drawn_scale(law: Tables) -> Decimal:
     return exactly(float(law[layout.SCALE : layout.SCALE + 1].view(np.float64)[0]))
 
 
@@ -273,7 +274,10 @@ def check_weights(mechanism: Any, tally: Tally) -> None:
 
 def check_narrow_weights(mechanism: Any, count: int, tally: Tally) -> None:
     """The same in units of a 32-bit sum: rounded to 24 bits in every table and product."""
-    tables, epsilon = choice.tables_of(mechanism._steps, count), exactly(mechanism.epsilon)
+    tables, epsilon = (
+        weight_tables(mechanism._law(mechanism.grid), count),
+        exactly(mechanism.epsilon),
+    )
     roundings = 2 * len(tables) // layout.LEVEL_BASE - 1
     room = roundings * Decimal(2) ** -24 + Decimal(2) ** -28
     weights = narrow_weights(tables)
@@ -303,5 +307,5 @@ def kernel_weights(mechanism: Any, levels: list[int]) -> list[float]:
     from fastnoise_kernels.choice import weights
 
     drawn = np.empty(len(levels))
-    weights(len(levels), np.array(levels, np.float64), choice.law_of(mechanism._steps), drawn)
+    weights(len(levels), np.array(levels, np.float64), mechanism._law(mechanism.grid).sizes, drawn)
     return drawn.tolist()

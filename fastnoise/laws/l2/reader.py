@@ -25,9 +25,10 @@ from math import isnan, nan
 
 from fastnoise_kernels import layout
 
+from fastnoise.arithmetic.elementary import exp_above
 from fastnoise.arithmetic.intervals import Interval
-from fastnoise.laws.line.reader import chacha_block, pairs_of
-from fastnoise.laws.line.tables import Law, exp_above
+from fastnoise.bits import chacha_block, pairs_of
+from fastnoise.laws.alias import Tables
 
 Address = tuple[int, int]  # counter and nonce of a block
 Blocks = Callable[[bytes, Sequence[Address]], Sequence[Sequence[int]]]
@@ -46,7 +47,7 @@ def plain_blocks(key: bytes, addresses: Sequence[Address]) -> list[list[int]]:
 class L2Reader:
     """Draws from a law; `blocks` computes those of ChaCha20, in plain Python by default."""
 
-    def __init__(self, law: Law, blocks: Blocks = plain_blocks) -> None:
+    def __init__(self, law: Tables, blocks: Blocks = plain_blocks) -> None:
         self.width, self.dim = int(law[layout.WIDTH]), int(law[layout.DIM])
         self.fine, self.kept_below = int(law[layout.FINE_BITS]), int(law[layout.KEPT_BELOW])
         word = int(law[layout.SCALE]).to_bytes(8, "little")

@@ -23,10 +23,11 @@ from fastnoise.arithmetic.bounds import (
     quotient,
     rest,
 )
+from fastnoise.arithmetic.elementary import exp_bounds
 from fastnoise.arithmetic.floats import float_above
+from fastnoise.laws.alias import LARGEST_EPSILON
+from fastnoise.laws.layers.drawn import DrawnLayers
 from fastnoise.laws.layers.tables import differences, digit_sums, eulerian
-from fastnoise.laws.line.drawn import DrawnLayers, exp_bounds
-from fastnoise.laws.line.tables import LARGEST_EPSILON
 
 DIGITS = 120  # of logarithms: sums of them are right to 10**-100; tables have room for 10**-34
 SPARE_BITS = 320  # of ideal weights, beyond those that their range takes

@@ -13,16 +13,16 @@ from itertools import accumulate
 
 from fastnoise_kernels import layout
 
-from fastnoise.laws.l2.reader import L2Reader
+from fastnoise.bits import MASK_32, row_words
+from fastnoise.laws.alias import Tables
 from fastnoise.laws.layers.balls import points_by_count
-from fastnoise.laws.line.reader import MASK_32, Table, bounded, restarted_digit, row_words
-from fastnoise.laws.line.tables import Law
+from fastnoise.laws.line.reader import Table, bounded, restarted_digit
 
 
 class LayerReader(ABC):
     """Draws a layer, and leaves to its subclasses what is uniform on it."""
 
-    def __init__(self, law: Law) -> None:
+    def __init__(self, law: Tables) -> None:
         header = [int(word) for word in law[: layout.VECTOR_HEADER]]
         self.width, self.dim, coins = (
             header[at] for at in (layout.WIDTH, layout.DIM, layout.COINS)
@@ -38,7 +38,7 @@ class LayerReader(ABC):
         self.steps, self.radii = sizes[::2], sizes[1::2]
 
     @staticmethod
-    def _table(law: Law, at: int) -> Table:
+    def _table(law: Tables, at: int) -> Table:
         return Table(
             law, at + layout.TABLE_BITS, at + layout.TABLE_CELLS, at + layout.TABLE_THRESHOLDS
         )
@@ -122,6 +122,3 @@ def chosen(size: int, count: int, words: Iterator[int]) -> list[int]:
         value = bounded(last + 1, next(words), 64, words)
         found.add(last if value in found else value)
     return sorted(found)
-
-
-READERS = {"box_staircase": BoxReader, "l1_staircase": BallReader, "l2_laplace": L2Reader}

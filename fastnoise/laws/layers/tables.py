@@ -21,14 +21,9 @@ import numpy as np
 from fastnoise_kernels import layout
 from fastnoise_kernels.sorting import sorting_network
 
-from fastnoise.laws.line.tables import (
-    LARGEST_EPSILON,
-    REACH,
-    Law,
-    append_table,
-    exp_above,
-    restarting,
-)
+from fastnoise.arithmetic.elementary import exp_above
+from fastnoise.laws.alias import LARGEST_EPSILON, Tables, append_table, restarting
+from fastnoise.laws.line.tables import REACH
 from fastnoise.validation import refusal
 
 SLACK = 1 - Fraction(1, 1 << 80)
@@ -41,13 +36,13 @@ LOG2_E = 1.4426950408889634
 NO_LAST = 0xFFFFFFFF
 
 
-def layer_law(
+def layer_tables(
     epsilon: float,
     points: Sequence[int],
     steps: Sequence[int],
     radii: Sequence[int],
     thresholds: Sequence[int] = (),
-) -> Law:
+) -> Tables:
     """Layers of points[0], points[1], ... points, of which points[: d + 1] tell all others.
 
     thresholds: of balls, `count_thresholds`.

@@ -2,40 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
-from functools import cached_property, lru_cache
-from itertools import pairwise
-from math import ceil, exp, expm1, prod
+from functools import cached_property
+from math import exp, expm1, prod
 
 from fastnoise_kernels import layout
 
+from fastnoise.arithmetic.elementary import exp_bounds
+from fastnoise.laws.alias import Tables
 from fastnoise.laws.line.reader import Slopes, Table
-from fastnoise.laws.line.tables import Law, row_width
-
-FARTHEST = 10**5  # e**-100000 stands for all that is smaller, where that is a bound
-
-
-@lru_cache(maxsize=256)
-def exp_bounds(epsilon: float | Fraction, digits: int = 1000) -> tuple[Fraction, Fraction]:
-    """Rationals just below and just above e**-epsilon."""
-    exponent, context = Fraction(epsilon), Context(prec=digits)
-    if exponent > FARTHEST:
-        return Fraction(0), exp_bounds(FARTHEST, digits)[1]
-    # The quotient is off by a unit in its last place, which is `exponent` units of the power.
-    quotient = context.divide(Decimal(-exponent.numerator), Decimal(exponent.denominator))
-    middle = context.exp(quotient)
-    error = middle.scaleb(1 - digits) * (2 + ceil(exponent))
-    down, up = Context(digits + 9, ROUND_FLOOR), Context(digits + 9, ROUND_CEILING)
-    return Fraction(down.subtract(middle, error)), Fraction(up.add(middle, error))
+from fastnoise.laws.line.tables import row_width
 
 
 class DrawnLaw:
     """P(level) and P(integer) of a law, from nothing but its words."""
 
-    def __init__(self, law: Law) -> None:
-        self.law = law
+    def __init__(self, law: Tables) -> None:
+        self.tables = law
         self.steps, self.radius = int(law[layout.STEPS]), int(law[layout.RADIUS])
         self.levels, self.digits = int(law[layout.HEAD_LEVELS]), int(law[layout.DIGIT_LEVELS])
         head, digit = Table.head(law), Table.digit(law)
@@ -60,8 +43,8 @@ class DrawnLaw:
         end = self.radius + self.levels * self.steps + self.last_places
         if entries != (self.whole, self.whole) or (self.ends and self.end != end):
             return False
-        whole = 1 << (32 if int(self.law[layout.WIDTH]) == layout.SHORT else 64)
-        rest_top, rest_side = int(self.law[layout.REST_TOP]), int(self.law[layout.REST_SIDE])
+        whole = 1 << (32 if int(self.tables[layout.WIDTH]) == layout.SHORT else 64)
+        rest_top, rest_side = int(self.tables[layout.REST_TOP]), int(self.tables[layout.REST_SIDE])
         if self.slopes.slopes:
             fits = self.steps == 1 << len(self.slopes.slopes)
             drops = rest_side >= (1 - self.tilt) * whole
@@ -71,11 +54,11 @@ class DrawnLaw:
         return fits and drops and rest_top == whole % (2 * self.radius - 1)
 
     def has_its_words(self) -> bool:
-        beyond, slope_bits = int(self.law[layout.BEYOND]), len(self.slopes.slopes)
+        beyond, slope_bits = int(self.tables[layout.BEYOND]), len(self.slopes.slopes)
         width = row_width(beyond, self.steps, self.radius, slope_bits)
-        digit_bits = int(self.law[layout.DIGIT_BITS])
+        digit_bits = int(self.tables[layout.DIGIT_BITS])
         fits = width != layout.SLOPING or digit_bits == layout.SLOPING_DIGIT_BITS
-        return fits and int(self.law[layout.WIDTH]) == width
+        return fits and int(self.tables[layout.WIDTH]) == width
 
     @cached_property
     def tilt(self) -> Fraction:
@@ -158,79 +141,6 @@ def ideal_laplace(fall: Fraction, noise: int, digits: int = 120) -> Fraction:
     """P(noise) of the discrete Laplace law that falls by e**-fall a step."""
     b = exp_bounds(fall, digits)[0]
     return (1 - b) / (1 + b) * exp_bounds(fall * abs(noise), digits)[0]
-
-
-class DrawnLayers:
-    """P(layer) of a law of vectors, from nothing but its words."""
-
-    def __init__(self, law: Law) -> None:
-        self.law, self.dim = law, int(law[layout.DIM])
-        sizes = [int(word) for word in law[int(law[layout.SIZES]) : int(law[layout.NETWORK])]]
-        self.sizes = list(zip(sizes[::2], sizes[1::2], strict=True))  # steps and radius
-        coins = int(law[layout.COINS])
-        heads = [layout.TABLES + layout.TABLE * i for i in range(coins + 1)]
-        tables = [
-            Table(law, h + layout.TABLE_BITS, h + layout.TABLE_CELLS, h + layout.TABLE_THRESHOLDS)
-            for h in heads
-        ]
-        self.whole = 1 << (32 + 64 * int(law[layout.LIMBS]))
-        *self.coins, self.tail = [table.weights() for table in tables]
-        self.times = [int(law[head + layout.TABLE_TIMES]) for head in heads[:-1]]
-        self.last = int(law[heads[-2] + layout.TABLE_LAST])
-        self.digit, self.digits = Table.digit(law).weights(), int(law[layout.DIGIT_LEVELS])
-        start = int(law[layout.COUNT_THRESHOLDS])
-        stop = start + self.dim * int(law[layout.SMALL_LAYERS])
-        self.thresholds = [int(word) for word in law[start:stop]]
-
-    def digit_probability(self, digit: int) -> Fraction:
-        restarts, entry = divmod(digit, self.digits)
-        again = Fraction(self.digit[self.digits], self.whole) ** restarts
-        return again * Fraction(self.digit[entry], self.whole)
-
-    def beyond(self, count: int) -> list[Fraction]:
-        """P(so much beyond the table | beyond it): m and m + 1 digits."""
-        digit = [self.digit_probability(i) for i in range(count)]
-        totals, sums = [Fraction(0)] * count, [Fraction(1), *[Fraction(0)] * (count - 1)]
-        for m, weight in enumerate(self.tail[:count]):
-            sums = [
-                sum((sums[j] * digit[i - j] for j in range(i + 1)), Fraction(0))
-                for i in range(count)
-            ]
-            for i in range(m, count):
-                totals[i] += Fraction(weight, self.whole) * sums[i - m]
-        return totals
-
-    def layers(self, beyond: int) -> list[Fraction]:
-        """P(layer 0), P(layer 1), .. to that many entries beyond the last table."""
-        *lower, top = self.coins
-        last = Fraction(top[self.last], self.whole)
-        entries = [Fraction(weight, self.whole) for weight in top[: self.last]]
-        entries += [last * part for part in self.beyond(beyond)]
-        below = [Fraction(1)]
-        for weights, times in zip(lower, self.times, strict=False):
-            weights = weights[: max(i for i, weight in enumerate(weights) if weight) + 1]
-            below = _convolved(below, [Fraction(w, self.whole) for w in weights], times)
-        size = self.times[-1] * len(entries)  # layers from there on are not complete
-        return _convolved(below, entries, self.times[-1])[:size]
-
-
-def _convolved(a: list[Fraction], b: list[Fraction], times: int) -> list[Fraction]:
-    total = [Fraction(0)] * (len(a) + times * (len(b) - 1) + times)
-    for j, y in enumerate(b):
-        for i, x in enumerate(a):
-            total[i + times * j] += x * y
-    return total
-
-
-def ideal_layers(epsilon: float, first: Sequence[int], points: Sequence[int]) -> list[Fraction]:
-    """P(layer k), proportional to e**(-epsilon k) * points[k], of which `first` tell all."""
-    b = exp_bounds(epsilon, 200)[0]
-    total, row, m = Fraction(0), list(first), 0
-    while row:  # sums of b**k C(k, m)
-        total += row[0] * b**m / (1 - b) ** (m + 1)
-        row, m = [y - x for x, y in pairwise(row)], m + 1
-    powers = [exp_bounds(Fraction(epsilon) * k, 60)[0] for k in range(len(points))]
-    return [power * p / total for power, p in zip(powers, points, strict=True)]
 
 
 def integer_sf(noise: int, epsilon: float, steps: int, radius: int) -> float:

@@ -14,15 +14,9 @@ from math import ceil
 
 from fastnoise_kernels import layout
 
-from fastnoise.laws.line.tables import (
-    HEAD_ENTRIES,
-    LARGEST_EPSILON,
-    Law,
-    Slopes,
-    assemble,
-    exp_above,
-    falling,
-)
+from fastnoise.arithmetic.elementary import exp_above
+from fastnoise.laws.alias import LARGEST_EPSILON, Tables, falling
+from fastnoise.laws.line.tables import HEAD_ENTRIES, Slopes, assemble
 
 SLACK = 1 - Fraction(1, 1 << 100)
 DIGITS = 160  # of decimals, besides those that a large epsilon or a small delta takes
@@ -31,7 +25,7 @@ LOG2_E = 1.4426950408889634
 
 
 @lru_cache(maxsize=64)
-def uniform_law(core: int, height: Fraction) -> Law:
+def uniform_tables(core: int, height: Fraction) -> Tables:
     """`core` (odd) central integers of that probability each, the rest on the two next ones."""
     limbs = 3
     whole = 1 << (32 + 64 * limbs)
@@ -51,7 +45,7 @@ def uniform_law(core: int, height: Fraction) -> Law:
 
 
 @lru_cache(maxsize=64)
-def truncated_laplace_law(epsilon: float, delta: Fraction, steps: int) -> Law:
+def truncated_laplace_tables(epsilon: float, delta: Fraction, steps: int) -> Tables:
     """Probabilities that fall by e**(-epsilon / steps) a step, then one last one, then none.
 
     With delta' = delta (e**(epsilon / steps) - 1) / (e**epsilon - 1) it is (epsilon / steps,

@@ -24,8 +24,9 @@ from fastnoise.arithmetic.bounds import (
     quotient,
     rest,
 )
-from fastnoise.laws.line.drawn import DrawnLaw, exp_bounds
-from fastnoise.laws.line.tables import LARGEST_EPSILON
+from fastnoise.arithmetic.elementary import exp_bounds
+from fastnoise.laws.alias import LARGEST_EPSILON
+from fastnoise.laws.line.drawn import DrawnLaw
 
 DIGITS_A_BIT = 0.30103
 SPARE_BITS = 160  # of ideal weights beyond those of the tables: sums and widths take some of them

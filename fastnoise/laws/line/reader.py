@@ -6,65 +6,20 @@ What kernels draw is checked against this, bit for bit; and the rare row whose n
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from fractions import Fraction
-from itertools import count
 from math import prod
 
 from fastnoise_kernels import layout
 
-from fastnoise.laws.line.tables import Law
-
-MASK_32 = (1 << 32) - 1
-
-
-def chacha_block(key: bytes, counter: int, nonce: int) -> list[int]:
-    """The sixteen 32-bit words of one ChaCha20 block (RFC 8439, with a 64-bit counter)."""
-    inputs = b"expand 32-byte k" + key + counter.to_bytes(8, "little") + nonce.to_bytes(8, "little")
-    initial = [int.from_bytes(inputs[i : i + 4], "little") for i in range(0, 64, 4)]
-    state = list(initial)
-
-    def quarter_round(a: int, b: int, c: int, d: int) -> None:
-        for total, added, turned, bits in (
-            (a, b, d, 16),
-            (c, d, b, 12),
-            (a, b, d, 8),
-            (c, d, b, 7),
-        ):
-            state[total] = (state[total] + state[added]) & MASK_32
-            mixed = state[turned] ^ state[total]
-            state[turned] = (mixed << bits | mixed >> (32 - bits)) & MASK_32
-
-    for _ in range(10):
-        for i in range(4):
-            quarter_round(i, i + 4, i + 8, i + 12)
-        for i in range(4):
-            quarter_round(i, 4 + (i + 1) % 4, 8 + (i + 2) % 4, 12 + (i + 3) % 4)
-    return [(x + y) & MASK_32 for x, y in zip(state, initial, strict=True)]
-
-
-def row_words(key: bytes, row: int, width: int) -> Iterator[int]:
-    """The 64-bit words of a row: its own, `width` halves of them, then extra ones without end."""
-    epoch, group = divmod(row // 16, 1 << (layout.EPOCH_BITS - 4))
-    vectors = range(width * group, width * (group + 1))
-    blocks = range(vectors[0] // 16, vectors[-1] // 16 + 1)
-    words = [w for b in blocks for w in chacha_block(key, 16 * b + row % 16, epoch)]
-    own = words[vectors[0] % 16 :][:width]
-    yield from pairs_of([*own, 0] if width % 2 else own)
-    for nonce in count(layout.EXTRA_NONCE):
-        yield from pairs_of(chacha_block(key, row, nonce))
-
-
-def pairs_of(words: Sequence[int]) -> Iterator[int]:
-    """32-bit words as 64-bit ones."""
-    for low, high in zip(words[::2], words[1::2], strict=True):
-        yield low | high << 32
+from fastnoise.bits import MASK_32, row_words
+from fastnoise.laws.alias import Tables
 
 
 class Table:
     """One alias table of a law."""
 
-    def __init__(self, law: Law, bits_at: int, cells_at: int, thresholds_at: int) -> None:
+    def __init__(self, law: Tables, bits_at: int, cells_at: int, thresholds_at: int) -> None:
         self.bits, self.limbs = int(law[bits_at]), int(law[layout.LIMBS])
         cells, thresholds = int(law[cells_at]), int(law[thresholds_at])
         packed = [int(word) for word in law[cells : cells + (1 << self.bits) // 2]]
@@ -78,11 +33,11 @@ class Table:
             self.thresholds.append(threshold)
 
     @classmethod
-    def head(cls, law: Law) -> Table:
+    def head(cls, law: Tables) -> Table:
         return cls(law, layout.HEAD_BITS, layout.HEAD_CELLS, layout.HEAD_THRESHOLDS)
 
     @classmethod
-    def digit(cls, law: Law) -> Table:
+    def digit(cls, law: Tables) -> Table:
         return cls(law, layout.DIGIT_BITS, layout.DIGIT_CELLS, layout.DIGIT_THRESHOLDS)
 
     def weights(self) -> list[int]:
@@ -129,7 +84,7 @@ def bounded(width: int, word: int, bits: int, words: Iterator[int]) -> int:
 class Slopes:
     """How likely places on a sloping level are to be kept."""
 
-    def __init__(self, law: Law) -> None:
+    def __init__(self, law: Tables) -> None:
         start, limbs = int(law[layout.SLOPES]), layout.SLOPE_LIMBS
         self.slopes = []
         for i in range(int(law[layout.SLOPE_BITS])):
@@ -142,10 +97,10 @@ class Slopes:
         return prod((s for i, s in enumerate(self.slopes) if place >> i & 1), start=Fraction(1))
 
 
-class Reader:
+class LineReader:
     """Draws from a law."""
 
-    def __init__(self, law: Law) -> None:
+    def __init__(self, law: Tables) -> None:
         header = [int(word) for word in law[: layout.HEADER]]
         self.width, self.beyond = header[layout.WIDTH], header[layout.BEYOND]
         self.steps, self.radius = header[layout.STEPS], header[layout.RADIUS]

@@ -9,16 +9,22 @@ epsilon 100 a level; beyond, levels are rarer than 2**-140, and none is rarer th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
-from math import ceil, frexp, isqrt, prod
+from math import ceil, frexp, prod
 
 import numpy as np
-import numpy.typing as npt
 from fastnoise_kernels import layout
 
-Law = npt.NDArray[np.uint64]
+from fastnoise.arithmetic.elementary import exp_above
+from fastnoise.laws.alias import (
+    LARGEST_EPSILON,
+    Tables,
+    append_table,
+    falling,
+    limb_words,
+    restarting,
+)
 
 # A head table reaches so far that rows beyond it are rare: restarts have probability e**-REACH
 # where the table may be as large as that takes, and never more than e**-SHORT_REACH.
@@ -33,54 +39,30 @@ SLOPING_HEAD_ENTRIES = 1 << 10
 SLOPE_BITS = 12  # a sloping level falls by less than 2**-12: so rarely is a place not kept
 # Of a sloping row, which then leaves 14 to the coin of a place: so rarely are they too few.
 MOST_SLOPE_BITS = 31 + layout.LENT_BITS - 14
-LARGEST_EPSILON = 2_700.0  # a larger epsilon is drawn as this: e**-2700 is no better than never
-
-
-def exp_above(exponent: Fraction, bits: int) -> Fraction:
-    """A multiple of 2**-bits, at least e**-exponent and at most two units above it.
-
-    In integers: the series of e**(-exponent / 2**k), squared k times. Each of those doubles the
-    error, which the k + 64 bits more than asked for have room for.
-    """
-    if exponent > bits:  # less than half a unit
-        return Fraction(1, 1 << bits)
-    halvings = isqrt(bits) + int(exponent).bit_length()
-    work = bits + halvings + 64
-    x = int(exponent * (1 << (work - halvings)))
-    total = term = 1 << work
-    n = 0
-    while term:
-        n += 1
-        term = (term * x >> work) // n
-        total += -term if n % 2 else term
-    for _ in range(halvings):
-        total = total * total >> work
-    margin = 1 << (work - bits - 32)  # 2**(k + 32) units: the error is below 2**(k + 12)
-    return Fraction(-(-(total + margin) >> (work - bits)), 1 << bits)
 
 
 @lru_cache(maxsize=64)  # up to 350 KB each
-def staircase_law(epsilon: float, steps: int, radius: int) -> Law:
+def staircase_tables(epsilon: float, steps: int, radius: int) -> Tables:
     """The integer staircase of sensitivity `steps` and r = `radius`, epsilon-DP as drawn."""
-    return _endless_law(Fraction(min(epsilon, LARGEST_EPSILON)), steps, radius, 0)
+    return _endless_tables(Fraction(min(epsilon, LARGEST_EPSILON)), steps, radius, 0)
 
 
 @lru_cache(maxsize=64)
-def laplace_law(epsilon: float, steps: int) -> Law:
+def laplace_tables(epsilon: float, steps: int) -> Tables:
     """The discrete Laplace law of sensitivity `steps`, epsilon-DP as drawn for an l1 change of it.
 
     A step is a level of its own where the scale is below 2**(SLOPE_BITS + 1); else levels are
     so wide, a power of two, that they fall by about 2**-SLOPE_BITS, and have sloping places.
     """
     fall = min(Fraction(epsilon) / steps, Fraction(LARGEST_EPSILON))
-    return _endless_law(fall, 1, 1, slope_bits(fall))
+    return _endless_tables(fall, 1, 1, slope_bits(fall))
 
 
 def slope_bits(fall: Fraction) -> int:
     return max(0, int(1 / fall).bit_length() - 1 - SLOPE_BITS)
 
 
-def _endless_law(fall: Fraction, steps: int, radius: int, bits: int) -> Law:
+def _endless_tables(fall: Fraction, steps: int, radius: int, bits: int) -> Tables:
     """Flat levels of `steps`, e**-fall apart; or sloping ones of 2**bits steps, each e**-fall."""
     epsilon = float(fall * (1 << bits))  # of a level
     reach = min(ceil(REACH / epsilon), (HEAD_ENTRIES if steps > 1 else FINE_HEAD_ENTRIES) - 2)
@@ -147,46 +129,17 @@ class Slopes:
     def words(self) -> list[int]:
         limbs = layout.SLOPE_LIMBS
         scaled = [int(slope * (1 << 64 * limbs)) for slope in self.slopes]
-        return [word for slope in scaled for word in _limb_words(slope, limbs)]
+        return [word for slope in scaled for word in limb_words(slope, limbs)]
 
 
 def _precision(limbs: int) -> int:
     return 32 + 64 * limbs + 64
 
 
-def _limb_words(value: int, limbs: int) -> list[int]:
-    """64 bits at a time, the most significant first."""
-    return [value >> 64 * i & (1 << 64) - 1 for i in reversed(range(limbs))]
-
-
 def limbs_of(epsilon: float, levels: int) -> int:
     """So many that the least likely entry still has 128 significant bits."""
     bits = 128 + 1.4427 * epsilon * levels + max(0, 1 - frexp(epsilon)[1])
     return max(3, ceil(bits / 64))
-
-
-def falling(first: int, ratio: Fraction, count: int) -> list[int]:
-    """`count` weights, each at least `ratio` times the one before."""
-    weights, (above, below) = [first], ratio.as_integer_ratio()
-    for _ in range(count - 1):
-        weights.append(-(-weights[-1] * above // below))
-    return weights
-
-
-def restarting(ratio: Fraction, count: int, whole: int) -> list[int]:
-    """`count` falling weights and that of a restart: a geometric law without end.
-
-    The entry after the last has the weight of a restart times that of the first: `slack` is taken
-    from the first until that is enough.
-    """
-    slack = count + 2
-    while True:
-        first = int(whole * (1 - ratio)) - slack
-        weights = falling(first, ratio, count)
-        restart = whole - sum(weights)
-        if restart * first >= ratio * weights[-1] * whole:
-            return [*weights, restart]
-        slack *= 2
 
 
 def _head_and_tail(
@@ -231,41 +184,6 @@ def _head_and_laps(
     return [top, *low, whole - top - sum(low)], high
 
 
-def alias_cells(weights: Sequence[int], bits: int, limbs: int) -> tuple[list[int], list[int]]:
-    """Thresholds and alias entries of 2**bits equal cells (Walker 1977, Vose 1991), exactly."""
-    room = 1 << (32 + 64 * limbs - bits)
-    left = [*weights, *[0] * ((1 << bits) - len(weights))]
-    thresholds, aliases = [0] * len(left), list(range(len(left)))
-    small = [i for i, weight in enumerate(left) if weight < room]
-    large = [i for i, weight in enumerate(left) if weight > room]
-    while large:
-        under, over = small.pop(), large[-1]
-        thresholds[under], aliases[under] = left[under], over
-        left[over] -= room - left[under]
-        if left[over] <= room:
-            large.pop()
-            if left[over] < room:
-                small.append(over)
-    return thresholds, aliases
-
-
-def append_table(
-    words: list[int], weights: list[int], limbs: int, bits_at: int, cells_at: int, limbs_at: int
-) -> None:
-    """An alias table at the end of a law, and where it is at these places of the header."""
-    bits = (len(weights) - 1).bit_length()
-    thresholds, aliases = alias_cells(weights, bits, limbs)
-    cells = [
-        (threshold >> 64 * limbs) << bits | alias
-        for threshold, alias in zip(thresholds, aliases, strict=True)
-    ]
-    words[bits_at], words[cells_at] = bits, len(words)
-    words += [low | high << 32 for low, high in zip(cells[::2], cells[1::2], strict=True)]
-    words[limbs_at] = len(words)
-    for threshold in thresholds:
-        words += _limb_words(threshold, limbs)
-
-
 def row_width(beyond: int, steps: int, radius: int, slope_bits: int) -> int:
     """How many words a row has: as few as do."""
     if beyond == layout.TAIL and slope_bits == 0 and max(2 * steps, 2 * radius - 1) < 1 << 32:
@@ -285,7 +203,7 @@ def assemble(
     slopes: Slopes | None = None,
     last_places: int = 0,
     end: int = 0,
-) -> Law:
+) -> Tables:
     words = [0] * layout.HEADER
     slope_bits = len(slopes.slopes) if slopes is not None else 0
     words[layout.WIDTH] = width = row_width(beyond, steps, radius, slope_bits)

@@ -1,0 +1,41 @@
+"""Kernels, loaded when the first of them is called: numba takes half a second.
+
+When numba is told not to compile (NUMBA_DISABLE_JIT), so that the debugger of someone else's numba
+code does not meet ours, plain Python draws all rows.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fastnoise.rows import read_only
+
+
+@cache
+def compiles() -> bool:
+    """Whether numba compiles; it is imported when this is first asked, not before."""
+    return not import_module("numba").config.DISABLE_JIT
+
+
+@cache
+def kernels(module: str) -> Any:
+    """A module of kernels."""
+    return import_module(f"fastnoise_kernels.{module}")
+
+
+@cache
+def filler(name: str) -> int:
+    """The address of the compiled filler of that name, which is that of its module."""
+    return int(getattr(kernels(name), f"fill_{name}").address)
+
+
+def count_bad(values: npt.NDArray[Any], keep: bool) -> int:
+    """How many values are infinite, or NaN unless those are kept."""
+    if not compiles():
+        return int(np.count_nonzero(np.isinf(values) if keep else ~np.isfinite(values)))
+    return int(kernels("release").count_bad(values.size, read_only(values), keep))

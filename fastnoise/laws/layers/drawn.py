@@ -1,0 +1,86 @@
+"""Exact probabilities of layers: those of a law, recovered from its tables, and the ideal ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import pairwise
+
+from fastnoise_kernels import layout
+
+from fastnoise.arithmetic.elementary import exp_bounds
+from fastnoise.laws.alias import Tables
+from fastnoise.laws.line.reader import Table
+
+
+class DrawnLayers:
+    """P(layer) of a law of vectors, from nothing but its words."""
+
+    def __init__(self, law: Tables) -> None:
+        self.tables, self.dim = law, int(law[layout.DIM])
+        sizes = [int(word) for word in law[int(law[layout.SIZES]) : int(law[layout.NETWORK])]]
+        self.sizes = list(zip(sizes[::2], sizes[1::2], strict=True))  # steps and radius
+        coins = int(law[layout.COINS])
+        heads = [layout.TABLES + layout.TABLE * i for i in range(coins + 1)]
+        tables = [
+            Table(law, h + layout.TABLE_BITS, h + layout.TABLE_CELLS, h + layout.TABLE_THRESHOLDS)
+            for h in heads
+        ]
+        self.whole = 1 << (32 + 64 * int(law[layout.LIMBS]))
+        *self.coins, self.tail = [table.weights() for table in tables]
+        self.times = [int(law[head + layout.TABLE_TIMES]) for head in heads[:-1]]
+        self.last = int(law[heads[-2] + layout.TABLE_LAST])
+        self.digit, self.digits = Table.digit(law).weights(), int(law[layout.DIGIT_LEVELS])
+        start = int(law[layout.COUNT_THRESHOLDS])
+        stop = start + self.dim * int(law[layout.SMALL_LAYERS])
+        self.thresholds = [int(word) for word in law[start:stop]]
+
+    def digit_probability(self, digit: int) -> Fraction:
+        restarts, entry = divmod(digit, self.digits)
+        again = Fraction(self.digit[self.digits], self.whole) ** restarts
+        return again * Fraction(self.digit[entry], self.whole)
+
+    def beyond(self, count: int) -> list[Fraction]:
+        """P(so much beyond the table | beyond it): m and m + 1 digits."""
+        digit = [self.digit_probability(i) for i in range(count)]
+        totals, sums = [Fraction(0)] * count, [Fraction(1), *[Fraction(0)] * (count - 1)]
+        for m, weight in enumerate(self.tail[:count]):
+            sums = [
+                sum((sums[j] * digit[i - j] for j in range(i + 1)), Fraction(0))
+                for i in range(count)
+            ]
+            for i in range(m, count):
+                totals[i] += Fraction(weight, self.whole) * sums[i - m]
+        return totals
+
+    def layers(self, beyond: int) -> list[Fraction]:
+        """P(layer 0), P(layer 1), .. to that many entries beyond the last table."""
+        *lower, top = self.coins
+        last = Fraction(top[self.last], self.whole)
+        entries = [Fraction(weight, self.whole) for weight in top[: self.last]]
+        entries += [last * part for part in self.beyond(beyond)]
+        below = [Fraction(1)]
+        for weights, times in zip(lower, self.times, strict=False):
+            weights = weights[: max(i for i, weight in enumerate(weights) if weight) + 1]
+            below = _convolved(below, [Fraction(w, self.whole) for w in weights], times)
+        size = self.times[-1] * len(entries)  # layers from there on are not complete
+        return _convolved(below, entries, self.times[-1])[:size]
+
+
+def _convolved(a: list[Fraction], b: list[Fraction], times: int) -> list[Fraction]:
+    total = [Fraction(0)] * (len(a) + times * (len(b) - 1) + times)
+    for j, y in enumerate(b):
+        for i, x in enumerate(a):
+            total[i + times * j] += x * y
+    return total
+
+
+def ideal_layers(epsilon: float, first: Sequence[int], points: Sequence[int]) -> list[Fraction]:
+    """P(layer k), proportional to e**(-epsilon k) * points[k], of which `first` tell all."""
+    b = exp_bounds(epsilon, 200)[0]
+    total, row, m = Fraction(0), list(first), 0
+    while row:  # sums of b**k C(k, m)
+        total += row[0] * b**m / (1 - b) ** (m + 1)
+        row, m = [y - x for x, y in pairwise(row)], m + 1
+    powers = [exp_bounds(Fraction(epsilon) * k, 60)[0] for k in range(len(points))]
+    return [power * p / total for power, p in zip(powers, points, strict=True)]

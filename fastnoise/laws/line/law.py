@@ -1,0 +1,248 @@
+"""Laws on the line and on the integers: staircases, Laplace, flat, cut off.
+
+One kernel draws them all, from a head and a digit (`fastnoise_kernels.layout`). On floats, a law is
+that of integers times a grid.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from math import frexp, ldexp
+from sys import float_info
+
+import numpy as np
+import numpy.typing as npt
+from fastnoise_kernels.layout import DEEP
+
+from fastnoise.arithmetic.floats import float_above
+from fastnoise.certificate import Guarantee
+from fastnoise.compiled import kernels
+from fastnoise.design.moments import integer_moment
+from fastnoise.ideal.discrete_uniform import FlatWeights
+from fastnoise.laws.alias import Tables
+from fastnoise.laws.grids import (
+    CHANGED,
+    MEAN_BITS,
+    STEPS_BITS,
+    WIDENED_BITS,
+    finest_bits,
+    power_grid,
+    steps_across,
+)
+from fastnoise.laws.law import CHUNK, Chunk, Law
+from fastnoise.laws.line.finite_tables import truncated_laplace_tables, uniform_tables
+from fastnoise.laws.line.reader import LineReader
+from fastnoise.laws.line.tables import laplace_tables, staircase_tables
+from fastnoise.rows import Rows
+
+TEXTBOOK_BITS = 20  # how much finer the noise of grid=None is
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LineLaw(Law):
+    """Noise of numbers, in 64-bit integers, DEEP where it is undecided."""
+
+    filler = "staircase"
+
+    steps: int  # that neighbours can be apart
+
+    @property
+    def covered(self) -> float:
+        if self.integers:
+            return self.steps
+        return float_above(Fraction(self.grid) * self.steps)
+
+    @cached_property
+    def reader(self) -> LineReader:
+        return LineReader(self.tables)
+
+    def noise(self, key: bytes, rows: Rows, count: int) -> npt.NDArray[np.int64]:
+        """The noise itself in grid steps, DEEP where it is undecided."""
+        noise = np.empty(count, np.int64)
+        kernels("release").fill_noise(count, *self._drawn(key, rows), noise)
+        return noise
+
+    def undecided(self, key: bytes, rows: Rows, count: int) -> list[int]:
+        return [int(place) for place in np.flatnonzero(self.noise(key, rows, count) == DEEP)]
+
+    def _perturb_compiled(self, chunk: Chunk, count: int) -> None:
+        limits = chunk.limits
+        drawn = *self._drawn(chunk.key, chunk.rows), chunk.x, chunk.out
+        if self.integers:
+            bounds = map(chunk.out.dtype.type, limits[:4])
+            undecided = kernels("integers").perturb_integers(count, *drawn, *bounds)
+        else:
+            clip = limits.low, limits.high, limits.bare
+            undecided = kernels("release").perturb_floats(
+                count, *drawn, *clip, self.grid, self.whole
+            )
+        for start in range(0, count, CHUNK) if undecided else ():
+            # Next to never with the grid of a mechanism's own; here so that no tail is cut off.
+            rows, some = chunk.rows.after(start), min(CHUNK, count - start)
+            places = self.undecided(chunk.key, rows, some)
+            self._perturb_plainly(chunk, (start + place for place in places))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class StaircaseLaw(LineLaw):
+    """The integer staircase, for one element that moves by at most `steps`."""
+
+    epsilon: float
+    radius: int
+
+    def _tables(self) -> Tables:
+        return staircase_tables(self.epsilon, self.steps, self.radius)
+
+    def guarantee(self, changed: int | None) -> Guarantee:
+        from fastnoise.laws.line.guarantees import staircase_guarantee
+
+        found = staircase_guarantee(self.tables, self.epsilon, self.steps, self.radius)
+        return found._replace(changed=changed)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LaplaceLaw(LineLaw):
+    """The discrete Laplace law, for elements that move by at most `steps` together.
+
+    made_for: how many elements that is for, each of which snapping may move by a step; None where
+        nothing is snapped.
+    """
+
+    epsilon: float
+    made_for: int | None
+
+    def _tables(self) -> Tables:
+        return laplace_tables(self.epsilon, self.steps)
+
+    def guarantee(self, changed: int | None) -> Guarantee:
+        from fastnoise.laws.line.guarantees import laplace_guarantee
+
+        shift = self.steps
+        if changed is not None and self.made_for is not None:
+            shift += changed - self.made_for
+        return laplace_guarantee(self.tables, self.epsilon, self.steps, shift, changed)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class UniformLaw(LineLaw):
+    """The flat law on an interval of integers."""
+
+    weights: FlatWeights
+
+    def _tables(self) -> Tables:
+        return uniform_tables(2 * self.weights.core + 1, self.weights.height)
+
+    def guarantee(self, changed: int | None) -> Guarantee:
+        from fastnoise.laws.line.guarantees import uniform_guarantee
+
+        return uniform_guarantee(self.tables, self.weights, self.steps, changed)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TruncatedLaplaceLaw(LineLaw):
+    """The discrete Laplace law with its tails cut off."""
+
+    epsilon: float
+    delta: Fraction
+
+    def _tables(self) -> Tables:
+        return truncated_laplace_tables(self.epsilon, self.delta, self.steps)
+
+    def guarantee(self, changed: int | None) -> Guarantee:
+        from fastnoise.laws.line.guarantees import truncated_guarantee
+
+        return truncated_guarantee(self.tables, self.epsilon, self.delta, self.steps, changed)
+
+
+# --- on a grid ------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=256)
+def staircase_grid(epsilon: float, sensitivity: float, gamma: float) -> float:
+    """Fine beside the sensitivity and beside E|noise|, as far as 64-bit integers allow."""
+    return power_grid(sensitivity, _staircase_bits(epsilon, gamma))
+
+
+@lru_cache(maxsize=64)
+def staircase_law(
+    epsilon: float, sensitivity: float, gamma: float, grid: float | None
+) -> StaircaseLaw:
+    """The staircase on a grid; without one, textbook noise on a scale too fine to matter."""
+    if grid is None:
+        bits = min(_staircase_bits(epsilon, gamma) + TEXTBOOK_BITS, finest_bits(epsilon))
+        steps, unit = 1 << bits, ldexp(sensitivity, -bits)
+    else:
+        steps, unit = steps_across(epsilon, sensitivity, grid), grid
+    radius = released_radius(gamma, steps)
+    return StaircaseLaw(
+        grid=unit,
+        snapped=grid is not None,
+        epsilon=epsilon,
+        steps=steps,
+        radius=radius,
+    )
+
+
+def released_radius(gamma: float, steps: int) -> int:
+    """The r nearest to gamma * steps that is not 0; gamma 0 is gamma 1."""
+    return max(1, round(Fraction(gamma or 1.0) * steps))
+
+
+@lru_cache(maxsize=256)
+def laplace_grid(epsilon: float, sensitivity: float, changed: int = CHANGED) -> float:
+    """Fine beside the sensitivity shared by so many elements, and beside the scale."""
+    beside_scale = MEAN_BITS + frexp(epsilon)[1]
+    wanted = max(STEPS_BITS, WIDENED_BITS + (changed - 1).bit_length(), beside_scale)
+    return power_grid(sensitivity, min(wanted, finest_bits(epsilon)))
+
+
+@lru_cache(maxsize=64)
+def laplace_law(
+    epsilon: float, sensitivity: float, grid: float | None, changed: int = CHANGED
+) -> LaplaceLaw:
+    """The Laplace law on a grid; without one, textbook noise on a scale too fine to matter."""
+    if grid is None:
+        bits = finest_bits(epsilon)
+        steps, unit = 1 << bits, ldexp(sensitivity, -bits)
+    else:
+        steps, unit = steps_across(epsilon, sensitivity, grid, changed), grid
+    return LaplaceLaw(
+        grid=unit,
+        snapped=grid is not None,
+        epsilon=epsilon,
+        steps=steps,
+        made_for=changed,
+    )
+
+
+def _staircase_bits(epsilon: float, gamma: float) -> int:
+    mean = integer_moment(epsilon, 1.0, gamma or 1.0, 1)  # in decimal: the same on every machine
+    mean_exponent = frexp(max(mean, float_info.min))[1] - 1
+    return min(max(STEPS_BITS, MEAN_BITS - mean_exponent), finest_bits(epsilon))
+
+
+# --- on the integers ------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=64)
+def integer_staircase_law(epsilon: float, sensitivity: int, r: int) -> StaircaseLaw:
+    return StaircaseLaw(grid=1.0, integers=True, epsilon=epsilon, steps=sensitivity, radius=r)
+
+
+@lru_cache(maxsize=64)
+def integer_laplace_law(epsilon: float, sensitivity: int) -> LaplaceLaw:
+    return LaplaceLaw(grid=1.0, integers=True, epsilon=epsilon, steps=sensitivity, made_for=None)
+
+
+@lru_cache(maxsize=64)
+def integer_uniform_law(weights: FlatWeights, sensitivity: int) -> UniformLaw:
+    return UniformLaw(grid=1.0, integers=True, steps=sensitivity, weights=weights)
+
+
+@lru_cache(maxsize=64)
+def truncated_laplace_law(epsilon: float, delta: Fraction, sensitivity: int) -> TruncatedLaplaceLaw:
+    return TruncatedLaplaceLaw(
+        grid=1.0, integers=True, epsilon=epsilon, delta=delta, steps=sensitivity
+    )
