@@ -141,6 +141,8 @@ def _interval_gamma(epsilon: float, dim: int, confidence: Decimal) -> float:
     P(R > rho D) = b^k (M_d(rho) - rho^d) / M_d(gamma) falls continuously as rho grows.
     """
     _refuse_small(epsilon, _LEAST_INTERVAL_EPSILON)
+    if epsilon > 720.0 * dim + 100.0:  # gamma^d ~ b / (1 - confidence), as for powers
+        return sys.float_info.min
     with precise(epsilon) as eps:
         tail = 1 - confidence
         means = _reduced_means(eps, dim)
