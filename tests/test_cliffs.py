@@ -122,3 +122,42 @@ def test_callable_costs__those_of_one_number_are_asked_so_often_and_no_more():
     )
     with pytest.raises(ValueError, match=r"^cost must be a function of arrays"):
         fn.DiscreteStaircase(1e-3, 10_000, cost=square)
+
+
+@pytest.mark.parametrize("dim", [2, 3, 64])
+@pytest.mark.parametrize("confidence", [1e-12, 0.5, 1 - 1e-15])
+def test_gamma__of_a_huge_epsilon_is_quick(dim, confidence):
+    """It underflows, as that of a power does: nothing is bisected down to it."""
+    cost = "interval", confidence
+    assert fn.L1Staircase(1e27, dim, cost=cost).gamma == fn.L1Staircase(1e27, dim).gamma
+    assert is_quick(lambda: fn.L1Staircase(720.0 * dim, dim, cost=cost))
+
+
+def test_wide_layers__a_second_one_that_is_too_wide_is_refused():
+    """At epsilon 67 and with an empty core every row is on it."""
+    with pytest.raises(ValueError, match=r"^grid must be coarse enough"):
+        fn.L1Staircase(67.0, 5, gamma=1e-300).perturb(np.zeros((2, 5)), grid=2.0**-52)
+    assert undecided(fn.L1Staircase(67.0, 5, gamma=1e-300), 2.0**-51) == 0
+
+
+@pytest.mark.parametrize("cost", ["l1", 200, ("interval", 0.95)])
+@pytest.mark.parametrize("dim", [2, 16, 64, 128])
+def test_gamma__of_a_tiny_epsilon_is_quick_or_refused(dim, cost):
+    """Tens of thousands of digits, or layers to bisect."""
+
+    def build(epsilon):
+        return fn.L1Staircase(epsilon, dim, cost=cost)
+
+    assert is_quick(lambda: build(1e-11))
+    for epsilon in (1e-300, 1e-101, 1e-50):
+        try:
+            assert is_quick(lambda: build(epsilon))  # noqa: B023
+        except ValueError:
+            with pytest.raises(ValueError, match=r"^epsilon must be at least"):
+                build(epsilon)
+
+
+def test_core__of_a_tiny_epsilon_is_refused_unless_it_is_given():
+    with pytest.raises(ValueError, match=r"^epsilon must be at least 2e-12 .*give gamma or core"):
+        fn.BoxStaircase(1e-12, [1.0] * 128)
+    assert fn.BoxStaircase(1e-12, [1.0] * 128, core=[1.0] * 128).dim == 128

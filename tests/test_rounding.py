@@ -10,6 +10,7 @@ from laws import drawn_law
 
 import fastnoise as fn
 from fastnoise.ideal.truncated_discrete_laplace import exact_delta
+from fastnoise.identity import noise_identity
 from fastnoise.laws.choice.law import ChoiceReader
 from fastnoise.validation import bounds
 
@@ -259,7 +260,10 @@ def test_choice__integer_costs_are_snapped_exactly(dtype, bits, stream):
     halves = edges * grid - grid // 2
     rows = [[int(h), int(h) - 1, int(h) + 1, int(h + grid * steps)] for h in halves]
     fast = law.choose(np.array(rows, dtype), stream=stream.at(0))
-    reader, key = ChoiceReader(drawn_law(law)), stream._noise_key(f"{law!r} on grid {law.grid}")
+    reader, key = (
+        ChoiceReader(drawn_law(law)),
+        stream._noise_key(noise_identity(law, drawn_law(law))),
+    )
     assert fast.tolist() == [reader.choose(key, i, row) for i, row in enumerate(rows)]
     lists = law.choose(rows, stream=stream.at(0))
     assert np.array_equal(lists, fast)
@@ -268,7 +272,10 @@ def test_choice__integer_costs_are_snapped_exactly(dtype, bits, stream):
 @pytest.mark.parametrize("exponent", [-30, 0, 1, 30, 70, 90])
 def test_choice__integer_costs_of_every_size(exponent, stream, rng):
     law = fn.StaircaseChoice(0.5, 1.7 * 2.0 ** (exponent + 20))
-    reader, key = ChoiceReader(drawn_law(law)), stream._noise_key(f"{law!r} on grid {law.grid}")
+    reader, key = (
+        ChoiceReader(drawn_law(law)),
+        stream._noise_key(noise_identity(law, drawn_law(law))),
+    )
     for dtype in (np.int64, np.uint64):
         least, most = np.iinfo(dtype).min, np.iinfo(dtype).max
         some = rng.integers(least, most, (50, 4), dtype, endpoint=True) >> np.arange(

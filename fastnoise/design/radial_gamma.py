@@ -41,6 +41,8 @@ from fastnoise.design.real_power import (
 from fastnoise.validation import refusal
 
 LARGEST_DIM = 128  # at epsilon 1e-8 a gamma takes 1 s there, 0.1 s for 64 and 2 ms for 8
+_MOST_DIGITS = 1600  # that decide a gamma: 1 s at dim 128
+_LEAST_INTERVAL_EPSILON = 1e-100  # bisecting 1e300 layers takes 3 s
 _LARGEST_CALLABLE_EPSILON = 700.0  # e^-epsilon underflows beyond
 _LARGEST_CALLABLE_DIM = 64  # noise of epsilon R / D beyond 700 underflows, and its mean is d
 
@@ -76,6 +78,16 @@ def _real_gamma(epsilon: float, dim: int, m: float) -> float:
     return real_power_gamma(epsilon, dim, m)
 
 
+def _refuse_small(epsilon: float, least: float) -> None:
+    if not epsilon >= least:
+        allowed = f"at least {least:.0e} for the best gamma (give gamma or core below that)"
+        raise ValueError(refusal("epsilon", epsilon, allowed))
+
+
+def _rounded(gamma: Decimal) -> float:
+    return max(float(gamma), sys.float_info.min)
+
+
 @functools.lru_cache(maxsize=256)
 def _power_gamma(epsilon: float, dim: int, m: int) -> float:
     """Where F = M_{d+m} / M_d turns: F' has the sign of u_{d+m-1} u_d - u_{d+m} u_{d-1}.
@@ -84,6 +96,7 @@ def _power_gamma(epsilon: float, dim: int, m: int) -> float:
     """
     if epsilon > 720.0 * (dim + m):  # gamma ~ (b d/m)^(1/(d+m)), below the least normal double
         return sys.float_info.min
+    _refuse_small(epsilon, 2.0 * math.pi * 10.0 ** (-_MOST_DIGITS / (dim + 1)))
     with precise(epsilon) as eps:
         decimal.getcontext().prec += lost_digits(epsilon, dim)
         means = _reduced_means(eps, dim + m)
@@ -127,6 +140,9 @@ def _interval_gamma(epsilon: float, dim: int, confidence: Decimal) -> float:
 
     P(R > rho D) = b^k (M_d(rho) - rho^d) / M_d(gamma) falls continuously as rho grows.
     """
+    _refuse_small(epsilon, _LEAST_INTERVAL_EPSILON)
+    if epsilon > 720.0 * dim + 100.0:  # gamma^d ~ b / (1 - confidence), as for powers
+        return sys.float_info.min
     with precise(epsilon) as eps:
         tail = 1 - confidence
         means = _reduced_means(eps, dim)

@@ -196,7 +196,9 @@ def _refuse_wide(
             raise ValueError(f"core must be less than 2**{NOISE_BITS} grid steps to be released")
         allowed = f"coarse enough for an innermost step of less than 2**{NOISE_BITS} grid steps"
         raise ValueError(refusal("grid", grid, allowed))
-    if max(steps) * max(2 * dim, dim + FARTHEST_GIVEN) > Fraction(epsilon) * (1 << NOISE_BITS + 2):
+    farthest, most = max(2 * dim, dim + FARTHEST_GIVEN), 1 << NOISE_BITS + 2
+    second = max(steps) + max(radii) + dim  # the layer that a large epsilon may well reach
+    if max(steps) * farthest > Fraction(epsilon) * most or second > most:
         allowed = (
             f"coarse enough that noise of 2**{NOISE_BITS + 2} steps is rare at epsilon {epsilon!r}"
         )
