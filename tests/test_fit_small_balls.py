@@ -31,7 +31,7 @@ CASES = [
 @cache
 def released(epsilon: float, dim: int, grid: float):
     """The release; and for each layer how likely it is to be drawn, and to give a point of it."""
-    release = fn.L1Staircase(epsilon, dim)._release(grid)
+    release = fn.L1Staircase(epsilon, dim)._law(grid)
     drawn = DrawnLayers(release.tables)
     steps, radius = drawn.sizes[0]
     chances = enumerate(drawn.layers(1))

@@ -11,7 +11,6 @@ from laws import drawn_law
 import fastnoise as fn
 from fastnoise.ideal.truncated_discrete_laplace import exact_delta
 from fastnoise.identity import noise_identity
-from fastnoise.laws.choice.law import ChoiceReader
 from fastnoise.validation import bounds
 
 FINE = np.longdouble(1) / 3  # of 64 bits where the machine has them
@@ -260,10 +259,8 @@ def test_choice__integer_costs_are_snapped_exactly(dtype, bits, stream):
     halves = edges * grid - grid // 2
     rows = [[int(h), int(h) - 1, int(h) + 1, int(h + grid * steps)] for h in halves]
     fast = law.choose(np.array(rows, dtype), stream=stream.at(0))
-    reader, key = (
-        ChoiceReader(drawn_law(law)),
-        stream._noise_key(noise_identity(law, drawn_law(law))),
-    )
+    drawn = drawn_law(law)
+    reader, key = drawn.reader, stream._noise_key(noise_identity(law, drawn))
     assert fast.tolist() == [reader.choose(key, i, row) for i, row in enumerate(rows)]
     lists = law.choose(rows, stream=stream.at(0))
     assert np.array_equal(lists, fast)
@@ -272,10 +269,8 @@ def test_choice__integer_costs_are_snapped_exactly(dtype, bits, stream):
 @pytest.mark.parametrize("exponent", [-30, 0, 1, 30, 70, 90])
 def test_choice__integer_costs_of_every_size(exponent, stream, rng):
     law = fn.StaircaseChoice(0.5, 1.7 * 2.0 ** (exponent + 20))
-    reader, key = (
-        ChoiceReader(drawn_law(law)),
-        stream._noise_key(noise_identity(law, drawn_law(law))),
-    )
+    drawn = drawn_law(law)
+    reader, key = drawn.reader, stream._noise_key(noise_identity(law, drawn))
     for dtype in (np.int64, np.uint64):
         least, most = np.iinfo(dtype).min, np.iinfo(dtype).max
         some = rng.integers(least, most, (50, 4), dtype, endpoint=True) >> np.arange(
