@@ -13,7 +13,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fastnoise.rows import read_only
+
+def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """A view to read: kernels are compiled for those, which is what many containers hand out."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 @cache

@@ -8,17 +8,11 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 import numpy.typing as npt
 
+from fastnoise.compiled import read_only
 from fastnoise.stream import KEY_BYTES, ROWS, Stream
 from fastnoise.validation import data_array, data_refusal, refusal
 
 Ids = npt.NDArray[np.int64]
-
-
-def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """A view to read: kernels are compiled for those, which is what many containers hand out."""
-    view = array.view()
-    view.flags.writeable = False
-    return view
 
 
 _NO_IDS = read_only(np.empty(0, np.int64))

@@ -2,12 +2,12 @@
 
 import numpy as np
 
+from fastnoise.compiled import read_only
 from fastnoise.laws.l2.law import L2Law
 from fastnoise.laws.l2.reader import L2Reader
 from fastnoise.laws.layers.law import BallLaw, BoxLaw
 from fastnoise.laws.layers.reader import BallReader, BoxReader
 from fastnoise.laws.line.law import StaircaseLaw
-from fastnoise.rows import read_only
 
 READERS = {"box_staircase": BoxReader, "l1_staircase": BallReader, "l2_laplace": L2Reader}
 

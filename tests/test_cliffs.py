@@ -77,7 +77,7 @@ def test_readers__are_made_once_for_many_rows(monkeypatch):
 )
 def test_layers__tables_that_would_take_long_are_refused(mechanism):
     with pytest.raises(ValueError, match=r"^epsilon must be at most"):
-        mechanism._law(mechanism.grid).tables
+        _ = mechanism._law(mechanism.grid).tables
 
 
 @pytest.mark.parametrize("dim", [2, 64])

@@ -19,10 +19,10 @@ import numpy.typing as npt
 from fastnoise_kernels.layout import EXACT_FLOAT
 
 from fastnoise.certificate import Guarantee
-from fastnoise.compiled import compiles, filler
+from fastnoise.compiled import compiles, filler, read_only
 from fastnoise.identity import encoded
 from fastnoise.laws.alias import Tables
-from fastnoise.rows import Rows, read_only
+from fastnoise.rows import Rows
 
 Array = npt.NDArray[Any]
 

@@ -16,11 +16,11 @@ from fastnoise_kernels.polynomials import LN2
 from fastnoise.arithmetic.elementary import exp_above
 from fastnoise.bits import row_words
 from fastnoise.certificate import Guarantee
-from fastnoise.compiled import kernels
+from fastnoise.compiled import kernels, read_only
 from fastnoise.identity import encoded
 from fastnoise.laws.law import Array
 from fastnoise.laws.line.law import released_radius
-from fastnoise.rows import Rows, read_only
+from fastnoise.rows import Rows
 
 MOST_STEPS = 1 << 52  # as in the kernel: costs beyond count as that
 NEVER = 745.0  # e**-745 is no float: a larger epsilon makes no difference to those

@@ -19,13 +19,13 @@ from fastnoise.arithmetic.elementary import root_bounds
 from fastnoise.arithmetic.floats import float_above
 from fastnoise.bits import compiled_blocks
 from fastnoise.certificate import Guarantee
-from fastnoise.compiled import compiles
+from fastnoise.compiled import compiles, read_only
 from fastnoise.laws.alias import Tables
 from fastnoise.laws.grids import MEAN_BITS, STEPS_BITS, WIDENED_BITS, power_grid, refuse_small
 from fastnoise.laws.l2.reader import L2Reader, plain_blocks
 from fastnoise.laws.law import Array
 from fastnoise.laws.vectors import VectorLaw
-from fastnoise.rows import Rows, read_only
+from fastnoise.rows import Rows
 from fastnoise.validation import refusal
 
 FLOAT_BITS = 53

@@ -18,6 +18,7 @@ import numpy as np
 
 from fastnoise.arithmetic.floats import float_above
 from fastnoise.certificate import Guarantee
+from fastnoise.compiled import read_only
 from fastnoise.design.moments import geometric_mean, power_means, precise
 from fastnoise.laws.alias import Tables
 from fastnoise.laws.grids import (
@@ -34,7 +35,6 @@ from fastnoise.laws.layers.balls import count_thresholds, l1_points
 from fastnoise.laws.layers.reader import BallReader, BoxReader, LayerReader
 from fastnoise.laws.layers.tables import fits_one_table, layer_tables
 from fastnoise.laws.vectors import VectorLaw
-from fastnoise.rows import read_only
 from fastnoise.validation import refusal
 
 NOISE_BITS = 50  # noise of many sensitivities stays below 2**53, where floats have no gaps
