@@ -1,9 +1,9 @@
 """What is released: a power-of-two grid, an integer law on it, the sensitivity that covers both.
 
 Snapping moves two inputs that are D apart to grid points at most ceil(D / grid) steps apart, so the
-integer law is built for that many steps (spec: grid release). Where n elements may change by D
-together, each after the first may add a step. What is added to the data is then an exact integer
-draw, and only its sum with the snapped data is ever rounded.
+integer law is built for that many steps (docs/mathematics.md#grid-release). Where n elements may
+change by D together, each after the first may add a step. What is added to the data is then an
+exact integer draw, and only its sum with the snapped data is ever rounded.
 """
 
 from __future__ import annotations

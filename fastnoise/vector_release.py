@@ -1,5 +1,6 @@
-"""What is released of vectors: a grid, a law on it, the sensitivity that covers both (spec 12).
+"""What is released of vectors: a grid, a law on it, the sensitivity that covers both.
 
+Sensitivities are those of docs/mathematics.md#grid-release.
 Balls of integers, in l1 or coordinate by coordinate, make staircases that are exact. The l2 noise
 is that of real numbers, rounded to the grid, which any ratio of densities survives: cells of the
 grid are translates of each other.
