@@ -3,8 +3,11 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+OLDEST ?= .venv-oldest
+# Workers share the cores: idle OpenMP threads must sleep, not spin, while others compute.
+PYTEST := OMP_WAIT_POLICY=passive $(BIN)/python -m pytest --numprocesses auto
 
-.PHONY: demo test lint bench peers report clean
+.PHONY: demo quick test oldest lint bench peers report clean
 
 $(INSTALLED): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -14,8 +17,18 @@ $(INSTALLED): pyproject.toml
 demo: $(INSTALLED)
 	$(BIN)/fastnoise demo --png demo.png
 
+# Under two minutes: all but the marks `slow` and `long` (pyproject.toml says what they are).
+quick: $(INSTALLED)
+	$(PYTEST) -m 'not slow and not long'
+
 test: $(INSTALLED)
-	$(BIN)/python -m pytest
+	$(PYTEST)
+
+# A short selection with the oldest version of each dependency that pyproject.toml allows.
+oldest:
+	$(PYTHON) -m venv $(OLDEST)
+	$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check --constraint .ci/oldest.txt --editable '.[test]'
+	$(OLDEST)/bin/python -m pytest tests/test_stream.py tests/test_slices.py tests/test_columns.py tests/test_plan.py tests/test_perturb_files.py
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check
@@ -35,4 +48,4 @@ report: $(INSTALLED)
 	$(BIN)/python -m bench.report
 
 clean:
-	rm -rf $(VENV) build *.egg-info .asv .bench .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(OLDEST) build dist *.egg-info .asv .bench .pytest_cache .mypy_cache .ruff_cache

@@ -1,1 +1,1 @@
-"""Benchmarks: `python -m bench.speed` for the table of the README, `asv` for the history."""
+"""Benchmarks: `python -m bench.speed` for the tables of docs/benchmarks.md, `asv` for history."""

@@ -70,12 +70,14 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> object:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'fastnoise' has no attribute {name!r}")
-    _refuse_odd_floats()  # a module keeps the constants that it was imported with
-    value = globals()[name] = getattr(import_module(_HOMES[name]), name)
-    return value
+if not TYPE_CHECKING:  # checkers would take any name for a public one
+
+    def __getattr__(name: str) -> object:
+        if name not in _HOMES:
+            raise AttributeError(f"module 'fastnoise' has no attribute {name!r}")
+        _refuse_odd_floats()  # a module keeps the constants that it was imported with
+        value = globals()[name] = getattr(import_module(_HOMES[name]), name)
+        return value
 
 
 def __dir__() -> list[str]:

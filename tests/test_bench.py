@@ -15,7 +15,7 @@ import pytest
 import fastnoise as fn
 from bench import engine, etl, mechanisms, roofline, scaling, table
 from bench.report import runs as kept_runs
-from bench.report.blocks import blocks, put
+from bench.report.blocks import PAGES, blocks, pages
 from bench.suite import recipes
 from bench.suite.cases import SUBJECTS
 
@@ -97,16 +97,17 @@ def test_roofline__counts_the_keystream():
         assert roofline.keystream_bytes(SUBJECTS[name].build(1.0)) == size
 
 
-def test_readme__has_what_the_report_makes_of_the_runs():
+def test_pages__have_what_the_report_makes_of_the_runs():
     """No number there was typed."""
-    text = (ROOT / "README.md").read_text()
     runs = json.loads(kept_runs.KEPT.read_text())
     assert set(runs) == set(kept_runs.NAMES)
-    for name, lines in blocks(runs).items():
-        assert put(text, name, lines) == text, name
+    for page, text in pages(runs).items():
+        assert page.read_text() == text, page.name
+    assert sorted(itertools.chain(*PAGES.values())) == sorted(blocks(runs))
+    shown = (ROOT / "docs/benchmarks.md").read_text()
     for picture in ("peers.png", "scaling.png"):
         assert (kept_runs.KEPT.parent / picture).stat().st_size > 10_000
-        assert f"bench/report/{picture}" in text
+        assert f"(../bench/report/{picture})" in shown
 
 
 def test_asv_configuration__names_what_is_there():

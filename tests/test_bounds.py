@@ -1,6 +1,6 @@
 """Are the cost bounds bounds, and is `approximate` the cheapest?
 
-Against the reference rows, against the exact linear programs (spec section 15), and against mpmath.
+Against the reference rows, against exact linear programs, and against mpmath.
 """
 
 import dataclasses
@@ -20,7 +20,7 @@ from fastnoise.optimum.bounds import LOWER, Lattice, Problem
 
 POWERS = {"l1": 1, "l2": 2}
 
-# epsilon, delta, sensitivity, and the optimum for l1 and l2: the table of spec section 15
+# epsilon, delta, sensitivity, and the optimum for l1 and l2 (docs/mathematics.md#linear-programs)
 TABLE = [
     (0.0, 0.1, 3, 7.5, 75.1207),
     (0.0, 0.1, 1, 2.5, 8.5),
@@ -291,7 +291,10 @@ def test_bounds__all_windows_is_its_linear_program(args):
 
 
 def test_bounds__multiples_of_a_window():
-    """The uniform law is optimal for |x| where 1/(2 delta) is an integer (spec section 8.1)."""
+    """The uniform law is optimal for |x| where 1/(2 delta) is an integer.
+
+    See docs/mathematics.md#uniform-noise.
+    """
     for n, sensitivity in [(1, 2), (2, 3), (5, 4), (50, 7), (1000, 10), (7, 1000)]:
         bounds = fn.cost_bounds(0.0, Fraction(1, 2 * n), sensitivity)
         assert bounds.all_windows == near(sensitivity * n / 2, 1e-12)

@@ -198,7 +198,7 @@ def test_discrete_staircase__moments(epsilon, sensitivity):
 @pytest.mark.parametrize("epsilon", [1e-8, 1e-3, 1.0, 30.0, 100.0])
 @pytest.mark.parametrize("sensitivity", [1, 1000, 2**40, 2**60])
 def test_discrete_staircase__closed_moments(epsilon, sensitivity):
-    """The forms of spec section 7.2, which cancel, in enough digits."""
+    """The forms of docs/mathematics.md#discrete-staircase, which cancel, in enough digits."""
     with mp.workdps(200):
         q, width = 1 / mp.expm1(mp.mpf(epsilon)), mp.mpf(sensitivity)
         s = q * (1 + q)
@@ -278,7 +278,7 @@ def test_discrete_staircase__quantiles_of_a_wide_law(epsilon):
 
 
 def closed_upper(law, n):
-    """P(X >= n), n >= 0, by the form of spec section 7.2, which cancels."""
+    """P(X >= n), n >= 0, by the form of docs/mathematics.md#discrete-staircase, which cancels."""
     k, j = divmod(n, law.sensitivity)
     b, q = mp.exp(-mp.mpf(law.epsilon)), 1 / mp.expm1(mp.mpf(law.epsilon))
     a = 1 / (2 * law.r - 1 + 2 * law.sensitivity * q)

@@ -89,7 +89,7 @@ def test_laplace__rows_are_independent(epsilon):
 @pytest.mark.parametrize("epsilon", [1e-6, 0.01, 1.0, 50.0])
 @pytest.mark.parametrize("elements", [2, 3, 10, 100])
 def test_arrays__have_a_gamma_l1_norm(elements, epsilon):
-    """||V||_1 of n elements is Gamma(n) distributed, of scale sensitivity / epsilon (spec 2.2)."""
+    """||V||_1 of n elements is Gamma(n) distributed, of scale sensitivity / epsilon."""
 
     def norms(law: fn.Laplace) -> np.ndarray:
         noise = in_steps(law, "sample", (N // elements + 20_000, elements))

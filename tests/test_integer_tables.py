@@ -143,7 +143,7 @@ def test_levels__repeat_after_a_restart(epsilon):
 
 
 def ideal_heights(mechanism) -> Callable[[int], Fraction]:
-    """P(integer) of the ideal law, by its level (spec 7.2)."""
+    """P(integer) of the ideal law, by its level (docs/mathematics.md#discrete-staircase)."""
     exponent, b = Fraction(mechanism.epsilon), exp_bounds(mechanism.epsilon, DIGITS)[0]
     top = 1 / (2 * mechanism.r - 1 + 2 * mechanism.sensitivity * b / (1 - b))
     top = Fraction(int(top * 10**DIGITS), 10**DIGITS)  # it has hundreds of digits

@@ -350,7 +350,7 @@ def test_l1_staircase__density_falls_by_at_most_epsilon(dim, gamma):
 
 
 def test_l1_staircase__gain_over_laplace():
-    """Spec section 5: at epsilon 1, 2, 5, 10, 20."""
+    """docs/mathematics.md#norm-ball-staircase: at epsilon 1, 2, 5, 10, 20."""
     gains = {2: (1.007, 1.048, 1.507, 4.35, 62.0), 5: (1.00003, 1.0015, 1.088, 1.65, 5.16)}
     for dim, wanted in gains.items():
         for epsilon, gain in zip((1.0, 2.0, 5.0, 10.0, 20.0), wanted, strict=True):

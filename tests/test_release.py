@@ -117,7 +117,7 @@ def test_grid__is_fine_and_covers_the_snapping(epsilon, sensitivity, gamma):
     q = 1 / np.expm1(epsilon)
     rho = radius - 0.5 + steps * q
     spread = steps**2 * np.exp(-epsilon) / np.expm1(-epsilon) ** 2
-    drawn = (rho**2 + spread - 0.25) / (2 * rho) * grid  # E|X| of the integer staircase, spec 7.2
+    drawn = (rho**2 + spread - 0.25) / (2 * rho) * grid  # E|X| of the integer staircase
     ideal = mechanism.moment(1)
     assert drawn <= ideal * (1 + 1e-5)
     assert drawn >= ideal * (1 - 1e-5)

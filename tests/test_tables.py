@@ -387,7 +387,7 @@ def test_truncated__what_the_end_adds_is_at_most_delta(parameters):
 
 @pytest.mark.parametrize("parameters", TRUNCATED_LAWS, ids=str)
 def test_truncated__within_2_to_minus_50_of_the_ideal(parameters, rng):
-    """p(0) = (1 - b + 2 delta' b) / (1 + b), and b times as much a step further (spec 8.3)."""
+    """p(0) = (1 - b + 2 delta' b) / (1 + b), and b times as much one step further."""
     law = DrawnLaw(truncated_laplace_tables(*parameters))
     fall, part = Fraction(parameters[0]) / parameters[2], one_step_delta(*parameters)
     b = exp_bounds(fall)[0]

@@ -27,7 +27,10 @@ def steps_of(mechanism) -> int:
 
 
 def beyond(mechanism, most: int) -> np.ndarray:
-    """P(|X| >= k sensitivities) for k = 1 .. most: (1 + a) b**k (spec 7.2)."""
+    """P(|X| >= k sensitivities) for k = 1 .. most: (1 + a) b**k.
+
+    See docs/mathematics.md#discrete-staircase.
+    """
     steps, b = steps_of(mechanism), exp(-mechanism.epsilon)
     levels = np.arange(1, most + 1)
     if isinstance(mechanism, fn.Laplace):

@@ -1,1 +1,1 @@
-"""From what was measured to the README: `python -m bench.report`."""
+"""From what was measured to README and docs/benchmarks.md: `python -m bench.report`."""

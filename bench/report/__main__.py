@@ -1,19 +1,17 @@
-"""Write the README's tables and two pictures from the latest runs of this machine.
+"""Write the tables of README and docs/benchmarks.md and two pictures from the latest runs.
 
 `make bench` and `make peers` measure; what they find is kept in runs.json, beside the pictures.
 """
 
-from bench.report.blocks import README, blocks, put
+from bench.report.blocks import blocks, pages
 from bench.report.pictures import draw
 from bench.report.runs import collected, keep
 
 
 def main() -> None:
     runs = collected()
-    text = README.read_text()
-    for name, lines in blocks(runs).items():
-        text = put(text, name, lines)
-    README.write_text(text)
+    for page, text in pages(runs).items():
+        page.write_text(text)
     draw(runs)
     keep(runs)
     print(f"wrote {len(blocks(runs))} tables and 2 pictures")

@@ -1,4 +1,4 @@
-"""The parts of the README that are measured, between marks."""
+"""The parts of the README and of docs/benchmarks.md that are measured, between marks."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from typing import Any
 from bench.peers.table import table as peer_lines
 from bench.report.runs import Runs, origin, table_of
 
-README = Path(__file__).parents[2] / "README.md"
+ROOT = Path(__file__).parents[2]
 TABLES = ("engine", "mechanisms", "flat", "roofline", "etl")
+PAGES = {"README.md": ("headline",), "docs/benchmarks.md": (*TABLES, "peers")}
 HEADLINE = ("staircase", 10_000_000, 2)  # law, values, threads
 
 
@@ -20,6 +21,18 @@ def blocks(runs: Runs) -> dict[str, list[str]]:
     made: dict[str, Callable[[Runs], Iterator[str]]] = {"headline": headline, "peers": peers}
     made |= {name: partial(_table, name) for name in TABLES}
     return {name: list(lines(runs)) for name, lines in made.items()}
+
+
+def pages(runs: Runs) -> dict[Path, str]:
+    """Page: its text with the blocks of these runs."""
+    made = blocks(runs)
+    texts = {}
+    for page, names in PAGES.items():
+        text = (ROOT / page).read_text()
+        for name in names:
+            text = put(text, name, made[name])
+        texts[ROOT / page] = text
+    return texts
 
 
 def put(text: str, name: str, lines: list[str]) -> str:
@@ -36,16 +49,17 @@ def _table(name: str, runs: Runs) -> Iterator[str]:
 
 def headline(runs: Runs) -> Iterator[str]:
     """Times fastnoise, all of it measured in turns."""
-    yield f"{origin(runs['engine'])}. Data plus noise takes, times as long as fastnoise:"
+    yield f"{origin(runs['engine'])}."
+    yield "Adding noise to data takes this many times as long as with fastnoise:"
     yield ""
     rows = runs["peers"]["rows"]
     for row in rows:
         large = (row["law"], row["values"], row["threads"]) == HEADLINE
         if large and row["peer"] != "fastnoise":
-            yield f"- {_times(row)} ({row['peer']}, 2 threads, ten million rows{_note(row)})"
+            yield f"- {_times(row)} with {row['peer']} (2 threads, ten million rows{_note(row)})"
     for row in rows:
         if row["peer"].split()[0] in ("opendp", "diffprivlib"):
-            yield f"- {_times(row)} ({row['peer']}, {row['law']}, {row['values']:,} rows)"
+            yield f"- {_times(row)} with {row['peer']} ({row['law']}, {row['values']:,} rows)"
 
 
 def _times(row: dict[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""What was measured, and kept with the README that it made."""
+"""What was measured, and kept beside the pictures that it made."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ The norm R of a draw does not depend on which norm it is:
     E R^m = D^m d/(d+m) M_{d+m}(gamma) / M_d(gamma).
 
 gamma lives on a circle: gamma = 0 is the law of gamma = 1. For d >= 2 the best one winds round it
-as epsilon grows, and is not 1/2 for a small epsilon (spec section 5).
+as epsilon grows, and is not 1/2 for a small epsilon (docs/mathematics.md#norm-ball-staircase).
 """
 
 import decimal

@@ -1,8 +1,8 @@
 """The r of a discrete staircase: the number of points on each side that share the top step.
 
-Notation of spec section 7.2: D the sensitivity, b = e^-epsilon, q = b/(1-b), G geometric of mean q,
-rho = r - 1/2 + D q. A draw is uniform on {-n..n} given its layer n = r - 1 + G D, so for a cost L
-with L(0) = 0
+Notation of docs/mathematics.md#discrete-staircase: D the sensitivity, b = e^-epsilon, q = b/(1-b),
+G geometric of mean q, rho = r - 1/2 + D q. A draw is uniform on {-n..n} given its layer n = r - 1 +
+G D, so for a cost L with L(0) = 0
 
     E L(X) = N(r) / rho,    N(r) = E sum_{i < r + G D} L(i),    N(r+1) - N(r) = E L(r + G D) = d(r),
 

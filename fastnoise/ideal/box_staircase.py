@@ -1,8 +1,9 @@
 """The box staircase law: what `BoxStaircase` would draw with real numbers.
 
-Notation of spec section 6: s_i the widths, z_i the half-widths of the core, b = e^-epsilon. The
-density is constant between nested boxes, box k of half-widths z_i + k s_i, and falls by b at each.
-In units of the widths box k has the volume V(k) = (k + z_1/s_1) .. (k + z_d/s_d), see `layers`.
+Notation of docs/mathematics.md#box-staircase: s_i the widths, z_i the half-widths of the core, b =
+e^-epsilon. The density is constant between nested boxes, box k of half-widths z_i + k s_i, and
+falls by b at each. In units of the widths box k has the volume V(k) = (k + z_1/s_1) .. (k +
+z_d/s_d), see `layers`.
 """
 
 import math

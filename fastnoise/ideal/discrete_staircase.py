@@ -1,7 +1,8 @@
 """The staircase law on the integers: what `DiscreteStaircase` draws.
 
-Notation of spec section 7.2: D the sensitivity, b = e^-epsilon, q = b/(1-b), rho = r - 1/2 + D q.
-With |i| = k D + j, 0 <= j < D, the probability of i is b^k / (2 rho), times b where j >= r.
+Notation of docs/mathematics.md#discrete-staircase: D the sensitivity, b = e^-epsilon, q = b/(1-b),
+rho = r - 1/2 + D q. With |i| = k D + j, 0 <= j < D, the probability of i is b^k / (2 rho), times b
+where j >= r.
 
 Relative accuracy is kept in both tails, from epsilon 1e-8 to 100: formulas have positive terms
 only, the level and the residue of an integer are split in integers, and b^k does not round k.

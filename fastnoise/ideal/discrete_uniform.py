@@ -1,10 +1,10 @@
 """The flat law on the integers: what `DiscreteUniform` draws.
 
-Spec section 8.1. With N = sensitivity / delta, P(X = i) is 1/N on the largest odd number of
-integers around 0 that N allows, |i| <= j = floor((N-1) / 2), and what is left, (1 - (2j+1)/N) / 2,
-lies on each of the edges +-(j+1). It is the truncated discrete Laplace law at epsilon = 0. For
-an odd N there are no edges; for an even N they have half the height, which is Geng's
--N/2 .. N/2 - 1 made symmetric: mean 0, the same moments of |X|, the same delta.
+docs/mathematics.md#uniform-noise. With N = sensitivity / delta, P(X = i) is 1/N on the largest odd
+number of integers around 0 that N allows, |i| <= j = floor((N-1) / 2), and what is left,
+(1 - (2j+1)/N) / 2, lies on each of the edges +-(j+1). It is the truncated discrete Laplace law at
+epsilon = 0. For an odd N there are no edges; for an even N they have half the height, which is
+Geng's -N/2 .. N/2 - 1 made symmetric: mean 0, the same moments of |X|, the same delta.
 """
 
 import math

@@ -1,8 +1,8 @@
 """The staircase law of the l1 norm: what `L1Staircase` would draw with real numbers.
 
-Notation of spec section 5: d the dimension, D the sensitivity, b = e^-epsilon, G geometric,
-M_n(x) = E (G+x)^n. The density is b^lev(x) d! / ((2 D)^d M_d(gamma)), where lev counts the edges
-(j+gamma) D, j >= 0, at or below ||x||_1.
+Notation of docs/mathematics.md#norm-ball-staircase: d the dimension, D the sensitivity, b =
+e^-epsilon, G geometric, M_n(x) = E (G+x)^n. The density is b^lev(x) d! / ((2 D)^d M_d(gamma)),
+where lev counts the edges (j+gamma) D, j >= 0, at or below ||x||_1.
 """
 
 import math

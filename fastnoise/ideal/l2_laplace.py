@@ -1,8 +1,8 @@
 """The l2 Laplace laws: what `L2Laplace` and `MultiUserLaplace` would draw with real numbers.
 
-Notation of spec sections 2.3 and 2.4: d the dimension, D the sensitivity. The density on R^d is
-C e^(-epsilon ||v||_2 / D), C = (epsilon / 2D)^d pi^(-(d-1)/2) / Gamma((d+1)/2); the radius ||V||_2
-is Gamma(d) distributed with scale D / epsilon, the direction uniform. As in `IdealLaplace`,
+Notation of docs/mathematics.md#l2-laplace: d the dimension, D the sensitivity. The density on R^d
+is C e^(-epsilon ||v||_2 / D), C = (epsilon / 2D)^d pi^(-(d-1)/2) / Gamma((d+1)/2); the radius
+||V||_2 is Gamma(d) distributed with scale D / epsilon, the direction uniform. As in `IdealLaplace`,
 D / epsilon may overflow, so epsilon ||v|| / D is computed as epsilon (||v|| / D).
 """
 

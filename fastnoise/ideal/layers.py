@@ -1,9 +1,9 @@
 """Nested sets that grow by one step each: the staircases of a norm and of a box.
 
-Notation of spec section 4: b = e^-epsilon, x = 1-b, q = b/x. Layer k is a set K_k whose volume is
-V(k), V(t) = (t + o_1) .. (t + o_d) with offsets o_i > 0, up to a factor. The density is
-proportional to b^k on K_k \\ K_{k-1}: a mixture of the uniform laws on K_k with weights
-w_k = x b^k V(k) / E V(G), G geometric. All offsets equal to gamma: the staircase of a norm.
+Notation of docs/mathematics.md#layers: b = e^-epsilon, x = 1-b, q = b/x. Layer k is a set K_k whose
+volume is V(k), V(t) = (t + o_1) .. (t + o_d) with offsets o_i > 0, up to a factor. The density is
+proportional to b^k on K_k \\ K_{k-1}: a mixture of the uniform laws on K_k with weights w_k = x b^k
+V(k) / E V(G), G geometric. All offsets equal to gamma: the staircase of a norm.
 
 Newton's form V(t) = sum_j n_j C(t, j) has n_j > 0 and b^k C(k, j) q^j = P(B_k = j), B_k binomial
 (k, x). With p_j = n_j q^j / E V(G), which sum to 1 over j = 0..d, that leaves positive terms only:

@@ -1,9 +1,10 @@
 """Laws on the integers with an end: what `TruncatedDiscreteLaplace` and `DiscreteUniform` draw.
 
 D is the sensitivity, t = epsilon / D, l = e^-t. P(X = i) is p l^|i| on the core |i| <= j, and the
-rest of the mass lies in halves on the two edges +-(j+1). Spec section 8.3: with
-T_k = P(X >= k), the law that meets T_{k+1} = l (T_k - d)^+ at every k is (epsilon/D, d)-DP between
-integers one apart, so by group privacy (epsilon, delta)-DP between integers D apart for
+rest of the mass lies in halves on the two edges +-(j+1).
+docs/mathematics.md#truncated-discrete-laplace: with T_k = P(X >= k), the law that meets T_{k+1} = l
+(T_k - d)^+ at every k is (epsilon/D, d)-DP between integers one apart, so by group privacy
+(epsilon, delta)-DP between integers D apart for
 
     d = delta (1-l) l^(D-1) / (1 - l^D)              (delta / D at epsilon = 0)
     p = (1 - l + 2 d l) / (1 + l)

@@ -1,9 +1,9 @@
 """Grids: powers of two that data is snapped to, and the sensitivity of snapped data.
 
 Snapping moves two inputs that are D apart to grid points at most ceil(D / grid) steps apart, so an
-integer law is built for that many steps (spec: grid release). Where n elements may change by D
-together, each after the first may add a step. What is added to the data is then an exact integer
-draw, and only its sum with the snapped data is ever rounded.
+integer law is built for that many steps (docs/mathematics.md#grid-release). Where n elements may
+change by D together, each after the first may add a step. What is added to the data is then an
+exact integer draw, and only its sum with the snapped data is ever rounded.
 """
 
 from __future__ import annotations

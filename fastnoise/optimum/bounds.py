@@ -1,7 +1,7 @@
 """What (epsilon, delta)-DP on the integers must cost, and what it costs here.
 
-Geng's dissertation, chapter 4; spec sections 8 and 9. L is the cost less cost(0), D the
-sensitivity, b = e^-epsilon, and n = ln(1 + (e^epsilon - 1) / (2 delta)) / epsilon, which is
+Geng's dissertation, chapter 4; docs/mathematics.md#approximate-privacy. L is the cost less cost(0),
+D the sensitivity, b = e^-epsilon, and n = ln(1 + (e^epsilon - 1) / (2 delta)) / epsilon, which is
 1 / (2 delta) at epsilon = 0. In `dim` dimensions the cost is the sum over the coordinates, and
 neighbours differ by at most D in l1. (Geng's theorems 4.25 and 4.26 are limits, not bounds, and
 lower than what the marginals give.)
@@ -47,8 +47,8 @@ class CostBounds:
     geng_approximate: theorem 4.8, epsilon and delta > 0, where `condition` holds. Without it the
         formula of either theorem can exceed the optimum.
     geng_vector: theorems 4.16 and 4.17, epsilon = 0, integer 1 / (2 delta), cost "l1" or "l2".
-    all_windows: all half-lines and the full shift (spec 8.2), every sensitivity, delta > 0; for
-        sensitivity * n up to 1,000,000 and epsilon up to 700.
+    all_windows: all half-lines and the full shift (docs/mathematics.md#lower-bounds), every
+        sensitivity, delta > 0; for sensitivity * n up to 1,000,000 and epsilon up to 700.
     marginals: `dim` times the optimum of one dimension, where that is known.
     optimum: the least cost itself, where it is known: sensitivity 1; delta 0 in one dimension;
         epsilon 0, cost "l1" and integer 1 / (2 delta).
@@ -181,7 +181,7 @@ class Problem:
         self.even = epsilon == 0.0 and self.delta > 0 and (1 / (2 * self.delta)).denominator == 1
 
     def optimum(self, prices: dict[str, float]) -> float:
-        """What the best law here costs, where no law can cost less (spec 7.2, 8.1, 8.3)."""
+        """What the best law here costs, where no law can cost less (docs/mathematics.md)."""
         if self.delta == 0:
             return prices["staircase"]
         if self.epsilon == 0.0:
@@ -238,10 +238,10 @@ class Problem:
         """The least 2 sum_k (L(k) - L(k-1)) T_k under what half-lines and the shift D demand.
 
         T_k = P(X >= k) does not increase, T_{k+D} >= b (T_k - delta), and, since T_{1-k} = 1 - T_k,
-        T_k + b T_{D+1-k} >= c = b (1 - delta) for 1 <= k <= D (spec 8.2). The rest follows from
-        T_1 .. T_D, of which k <= D/2 and D+1-k form pairs x >= y, and y = c - b x is best: one
-        convex, piecewise linear function of x a pair. Where L is convex its minima decrease with k
-        as they must; where it is not, they are a bound all the same.
+        T_k + b T_{D+1-k} >= c = b (1 - delta) for 1 <= k <= D (docs/mathematics.md#lower-bounds).
+        The rest follows from T_1 .. T_D, of which k <= D/2 and D+1-k form pairs x >= y, and
+        y = c - b x is best: one convex, piecewise linear function of x per pair. Where L is convex
+        its minima decrease with k as they must; where it is not, they are a bound all the same.
         """
         size = self.width * (self.lumps + 1)
         if not self.delta or size > LARGEST_LATTICE or self.epsilon > LARGEST_EPSILON:

@@ -1,6 +1,7 @@
 """The laws that should be drawn, in many digits, from the parameters of a mechanism alone.
 
-What built the tables is not asked: formulas are those of spec 4, 7 and 8, arithmetic is decimal.
+What built the tables is not asked: formulas are those of docs/mathematics.md, arithmetic is
+decimal.
 """
 
 from __future__ import annotations
@@ -61,7 +62,10 @@ class Ideal(ABC):
 
 
 class IdealSteps(Ideal):
-    """The staircase of sensitivity `steps` and r = `radius` (spec 7.2)."""
+    """The staircase of sensitivity `steps` and r = `radius`.
+
+    See docs/mathematics.md#discrete-staircase.
+    """
 
     def __init__(self, epsilon: float, steps: int, radius: int) -> None:
         self.steps, self.radius = steps, radius
@@ -75,7 +79,10 @@ class IdealSteps(Ideal):
 
 
 class IdealFall(Ideal):
-    """The discrete Laplace law that falls by e**(-epsilon / steps) a step (spec 7.1)."""
+    """The discrete Laplace law that falls by e**(-epsilon / steps) per step.
+
+    See docs/mathematics.md#discrete-laplace.
+    """
 
     def __init__(self, epsilon: float, steps: int) -> None:
         self.steps = steps
@@ -86,7 +93,10 @@ class IdealFall(Ideal):
 
 
 class IdealCut(Ideal):
-    """Such a law with its ends cut off (spec 8.3); epsilon 0: the flat law (spec 8.1)."""
+    """Such a law with its ends cut off; epsilon 0: the flat law.
+
+    docs/mathematics.md#truncated-discrete-laplace, docs/mathematics.md#uniform-noise
+    """
 
     def __init__(self, epsilon: float, delta: Fraction, steps: int) -> None:
         self.steps = steps
@@ -198,12 +208,15 @@ def ideal_law(mechanism: Any) -> Ideal | IdealLayers | IdealScale:
 
 
 def snapped_steps(mechanism: Any, changed: int) -> int:
-    """Grid steps that so many changed elements can be apart in l1 (spec 12)."""
+    """Grid steps that so many changed elements can be apart in l1.
+
+    See docs/mathematics.md#grid-release.
+    """
     return ceil(Fraction(mechanism.sensitivity) / Fraction(mechanism.grid)) + changed - 1
 
 
 def ideal_l2(mechanism: L2Laplace | MultiUserLaplace, users: int) -> IdealFall | IdealScale:
-    """Snapping moves a vector by half the diagonal of a cell at most, each of two (spec 12)."""
+    """Snapping moves a vector by half the diagonal of a cell at most, each of two."""
     if mechanism.dim == 1:
         return IdealFall(mechanism.epsilon, snapped_steps(mechanism, users))
     steps = exactly(mechanism.sensitivity) / exactly(mechanism.grid)

@@ -161,7 +161,9 @@ def check_layers(law: DrawnLayers, ideal: IdealLayers, tally: Tally) -> None:
 
 
 def tail_pairs(law: DrawnLayers, ideal: IdealLayers) -> Iterator[Pair]:
-    """Every entry of what is drawn beyond the last table: m, then m + 1 digits (spec 4).
+    """Every entry of what is drawn beyond the last table: m, then m + 1 digits.
+
+    See docs/mathematics.md#layers.
 
     What the last table lists has as many points as layers do; or, where a layer is a sum of several
     coins, as a sum of dim + 1 numbers has ways.

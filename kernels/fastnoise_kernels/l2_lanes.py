@@ -2,7 +2,7 @@
 
 Two and three dimensions: a Gamma radius, the logarithm of a product of uniforms, times a uniform
 direction. More: normal coordinates times an independent chi of d + 1 degrees, which has the same
-law (spec 2.3); chi by rejection (Marsaglia & Tsang 2000).
+law (docs/mathematics.md#l2-laplace); chi by rejection (Marsaglia & Tsang 2000).
 
 Errors are in units of ROUND = 2**-53, what rounding to nearest adds at most, relatively; first
 those of the pieces (see `elementary`), u a uniform of 38 or 52 bits and h half of its part, 2**-39

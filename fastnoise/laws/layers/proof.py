@@ -3,7 +3,7 @@
 A vector is uniform on the set of a layer k, so that P(point) is the sum of P(k) / points(k) over
 the layers that hold it, and a change that the law is made for leads to the next layer at most. If
 P(k + 1) / points(k + 1) is never less than e**-epsilon times P(k) / points(k), neither are the
-sums from k + 1 and from k on, and the law is epsilon-DP (spec 4).
+sums from k + 1 and from k on, and the law is epsilon-DP (docs/mathematics.md#layers).
 """
 
 from __future__ import annotations

@@ -1,11 +1,12 @@
 """Exact integer tables of layers: how likely a vector is to be uniform on layer k.
 
-Layer k has weight b**k times the number of its points, a polynomial of degree d in k (spec 4). The
-tables are those of epsilon * (1 - 2**-80): rounding moves no weight by more than 2**-140 of itself,
-far less than that leaves, so what is drawn is epsilon-DP at any depth.
+Layer k has weight b**k times the number of its points, a polynomial of degree d in k
+(docs/mathematics.md#layers). The tables are those of epsilon * (1 - 2**-80): rounding moves no
+weight by more than 2**-140 of itself, far less than that leaves, so what is drawn is epsilon-DP at
+any depth.
 
 Where a table of all likely layers would be too long, a layer is J + (a sum of d + 1 geometric
-numbers): J has d + 1 values (generalised Eulerian numbers, spec 4), and the sum is drawn digit by
+numbers): J has d + 1 values (generalised Eulerian numbers), and the sum is drawn digit by
 digit, for the digits of a geometric number are independent.
 """
 

@@ -144,7 +144,10 @@ def ideal_laplace(fall: Fraction, noise: int, digits: int = 120) -> Fraction:
 
 
 def integer_sf(noise: int, epsilon: float, steps: int, radius: int) -> float:
-    """P(X >= noise) of the integer staircase (spec 7.2), for noise >= 0."""
+    """P(X >= noise) of the integer staircase, for noise >= 0.
+
+    See docs/mathematics.md#discrete-staircase.
+    """
     b, q = exp(-epsilon), exp(-epsilon) / -expm1(-epsilon)
     height = 1 / (2 * radius - 1 + 2 * steps * q)
     k, j = divmod(noise, steps)

@@ -49,7 +49,8 @@ def truncated_laplace_tables(epsilon: float, delta: Fraction, steps: int) -> Tab
     """Probabilities that fall by e**(-epsilon / steps) a step, then one last one, then none.
 
     With delta' = delta (e**(epsilon / steps) - 1) / (e**epsilon - 1) it is (epsilon / steps,
-    delta')-DP for a change of 1, and so (epsilon, delta)-DP for one of `steps` (spec 8.3).
+    delta')-DP for a change of 1, and so (epsilon, delta)-DP for one of `steps`
+    (docs/mathematics.md#truncated-discrete-laplace).
     """
     exponent = Fraction(min(epsilon, LARGEST_EPSILON))
     fall = exponent / steps

@@ -64,8 +64,8 @@ def truncated_guarantee(law: DrawnLaw, epsilon: float, shift: int) -> tuple[floa
 
     One step is (ln g, d)-DP, where g is e**(epsilon / shift), or a larger ratio between adjacent
     integers if there is one, and d what the ends add: the excess of each probability over g times
-    its neighbour's, which before the ends is nothing. Steps add up to (epsilon,
-    d (e**epsilon - 1) / (g - 1)), as in spec 1, whatever elements they are in.
+    its neighbour's, which before the ends is nothing. Steps add up to (epsilon, d (e**epsilon - 1)
+    / (g - 1)), as groups do (docs/mathematics.md#privacy), whatever elements they are in.
     """
     if not _has_ends(law):
         return inf, CERTAIN
@@ -154,7 +154,10 @@ def _integers(above: Fraction, below: Fraction) -> Ratio:
 
 
 def staircase_distance(law: DrawnLaw, epsilon: float, steps: int, radius: int) -> Fraction:
-    """At least the total variation from the integer staircase of spec 7.2."""
+    """At least the total variation from the integer staircase.
+
+    See docs/mathematics.md#discrete-staircase.
+    """
     if (law.steps, law.radius, law.slopes.slopes) != (steps, radius, []):
         return CERTAIN
     ratio = exp_bounds(epsilon, _digits(law))
@@ -162,7 +165,7 @@ def staircase_distance(law: DrawnLaw, epsilon: float, steps: int, radius: int) -
 
 
 def laplace_distance(law: DrawnLaw, fall: Fraction) -> Fraction:
-    """At least the total variation from the law that falls by e**-fall a step (spec 7.1)."""
+    """At least the total variation from the law that falls by e**-fall per step."""
     if law.radius != 1 or (law.steps > 1 and not law.slopes.slopes):
         return CERTAIN
     first = _level_beside_top(law, fall)
@@ -172,7 +175,7 @@ def laplace_distance(law: DrawnLaw, fall: Fraction) -> Fraction:
 def truncated_distance(
     law: DrawnLaw, epsilon: float, delta: Fraction, steps: int, core: int
 ) -> Fraction:
-    """At least the total variation from the law of spec 8.3, which has its ends at core + 1.
+    """At least the total variation from the truncated law, which has its ends at core + 1.
 
     In units of the probability of 0: 1 / p(0) less all that falls is left for the two ends.
     """
@@ -195,7 +198,7 @@ def truncated_distance(
 
 
 def _truncated_top(epsilon: float, delta: Fraction, steps: int, digits: int) -> Bounds:
-    """p(0) = (1 - b + 2 delta' b) / (1 + b), b = e**(-epsilon / steps), of spec 8.3."""
+    """p(0) = (1 - b + 2 delta' b) / (1 + b), b = e**(-epsilon / steps), of the truncated law."""
     b, whole_b = exp_bounds(Fraction(epsilon) / steps, digits), exp_bounds(epsilon, digits)
     part = product(whole_b, quotient(rest(b), rest(whole_b)))  # delta' b / delta: b cancels
     more = [2 * delta * share for share in part]
