@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from fastnoise_kernels.layout import DEEP, EXACT_FLOAT, KEPT_BELOW, SPARE_BITS
+from fastnoise_kernels.layout import EXACT_FLOAT, KEPT_BELOW, SPARE_BITS, UNDECIDED
 
 from fastnoise.float_mode import refuse_odd_floats
 from fastnoise.reader import Reader, chacha_block
@@ -35,11 +35,6 @@ class Limits(NamedTuple):
     least: float = -inf
     most: float = inf
     missing: bool = True
-
-    @property
-    def bare(self) -> bool:
-        """Whether floats are neither clipped nor missing: the caller's word, whatever the data."""
-        return self.low == -inf and self.high == inf and not self.missing
 
 
 CHUNK = 1 << 18  # rows at a time where they pass through a buffer
@@ -68,7 +63,7 @@ def perturb_chunk(
         return
     loop = _kernels().perturb_floats
     before: tuple[Any, ...] = ()
-    clip = limits.low, limits.high, limits.bare
+    clip = limits.low, limits.high, limits.missing
     rest: tuple[Any, ...] = *clip, release.grid, release.whole
     marks = np.zeros(0, np.uint8)
     if release.grids is not None:
@@ -96,7 +91,7 @@ def count_bad(values: Array, keep_nan: bool) -> int:
 
 
 def integer_noise(release: Release, key: bytes, rows: Rows, count: int) -> npt.NDArray[np.int64]:
-    """The noise itself in grid steps, DEEP where it is undecided."""
+    """The noise itself in grid steps, UNDECIDED where it is."""
     noise = np.empty(count, np.int64)
     words, filler = np.frombuffer(key, "<u4"), _filler(release.filler)
     _kernels().fill_noise(count, filler, words, release.law, rows.first, rows.ids, noise)
@@ -166,7 +161,7 @@ def _perturb_deep_values(
     """
     for start in range(0, target.size, CHUNK):
         left, count = rows.after(start), min(CHUNK, target.size - start)
-        deep = integer_noise(release, key, left, count) == DEEP
+        deep = integer_noise(release, key, left, count) == UNDECIDED
         places = (start + np.flatnonzero(deep)).tolist()
         _perturb_plainly(release, key, rows, places, 0, source, target, limits)
 

@@ -10,7 +10,7 @@ from time import perf_counter
 
 import numpy as np
 import pytest
-from fastnoise_kernels.layout import DEEP
+from fastnoise_kernels.layout import UNDECIDED
 from mechanisms import name
 
 import fastnoise as fn
@@ -28,7 +28,7 @@ def undecided(mechanism, grid="auto") -> int:
     """How many of so many rows a kernel leaves to the Python reader."""
     release = mechanism._release(mechanism._chosen_grid(grid))
     if release.grids is None:
-        return int(np.count_nonzero(integer_noise(release, KEY, Rows(0), ROWS) == DEEP))
+        return int(np.count_nonzero(integer_noise(release, KEY, Rows(0), ROWS) == UNDECIDED))
     noise = vector_noise(release, KEY, Rows(0), ROWS)
     return int(np.isnan(noise).any(axis=1).sum())
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from fastnoise_kernels.layout import DEEP
+from fastnoise_kernels.layout import UNDECIDED
 
 from fastnoise.choice import ChoiceReader
 from fastnoise.engine import integer_noise, plain_reader, vector_noise
@@ -77,7 +77,7 @@ class PlainNoise:
     def undecided(self, count: int) -> list[int]:
         """Which of the first rows kernels cannot decide: of l2 noise, one in some 100,000."""
         if self.release.grids is None:
-            deep = integer_noise(self.release, self.key, Rows(0), count) == DEEP
+            deep = integer_noise(self.release, self.key, Rows(0), count) == UNDECIDED
         else:
             deep = np.isnan(vector_noise(self.release, self.key, Rows(0), count)).any(axis=1)
         found: list[int] = np.flatnonzero(deep).tolist()
