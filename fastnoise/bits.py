@@ -70,9 +70,9 @@ def fill_keystream(key: bytes, words: npt.NDArray[np.uint32]) -> None:
         words[:] = [word for block in blocks for word in block]
         return
     chacha = kernels("chacha")
-    batches = words.size // chacha.BATCH
+    batches = words.size // layout.BATCH
     start = np.uint64(0)
-    chacha.keystream(batches, np.frombuffer(key, "<u4"), start, words, grain=chacha.BATCH)
+    chacha.keystream(batches, np.frombuffer(key, "<u4"), start, words, grain=layout.BATCH)
 
 
 def compiled_blocks(key: bytes, addresses: Sequence[tuple[int, int]]) -> list[list[int]]:

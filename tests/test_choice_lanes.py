@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 from conftest import KEY, needs_avx512
-from fastnoise_kernels import lanes, layout
+from fastnoise_kernels import layout
 from fastnoise_kernels.choice_lanes import (
     UNIT,
     Sixteen,
@@ -13,10 +13,9 @@ from fastnoise_kernels.choice_lanes import (
     three_digit_choices,
     two_digit_choices,
 )
+from fastnoise_kernels.intrinsics import intrinsic
 from laws import drawn_law
-from llvmlite import ir
-from numba import njit, types
-from numba.extending import intrinsic
+from numba import boolean, int64, njit
 from test_choice_kernel import costs_at_edges, end_of
 from test_processes import run
 
@@ -44,15 +43,8 @@ def sizes_of(steps):
 
 
 @intrinsic
-def fill_levels(typing, costs, count, sizes, columns):
-    def codegen(context, builder, signature, arguments):
-        def data(i):
-            return context.make_array(signature.args[i])(context, builder, arguments[i]).data
-
-        rows = Sixteen(builder, data(0), ir.Constant(lanes.I64, 0), arguments[1], data(3))
-        return rows.fill_levels([*lanes.unpacked(builder, arguments[2], 3)])
-
-    return types.boolean(costs, types.int64, sizes, columns), codegen
+def fill_levels(here, costs, count: int64, sizes, columns) -> boolean:
+    return Sixteen(here, costs, here.number(0), count, columns).fill_levels(sizes)
 
 
 @njit

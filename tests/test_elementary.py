@@ -6,7 +6,6 @@ import mpmath
 import numpy as np
 import pytest
 from conftest import needs_avx512
-from fastnoise_kernels import lanes
 from fastnoise_kernels.elementary import (
     above_inverse,
     falling_power,
@@ -16,9 +15,11 @@ from fastnoise_kernels.elementary import (
     turned,
     unit,
 )
+from fastnoise_kernels.intrinsics import intrinsic
+from fastnoise_kernels.lanes import LANES_64
+from fastnoise_kernels.pointers import Pointer
 from fastnoise_kernels.polynomials import NEAR, POWER_ERROR
-from numba import njit, types
-from numba.extending import intrinsic
+from numba import int64, njit
 
 from fastnoise.laws.choice.law import rate_of
 
@@ -29,24 +30,17 @@ def _sixteen_intrinsic(function, load):
     """An intrinsic: `function` of sixteen values from `at` on, its results to the same place."""
 
     @intrinsic
-    def sixteen(typing, values, at, first, second):
-        def codegen(context, builder, signature, arguments):
-            def data(i):
-                return context.make_array(signature.args[i])(context, builder, arguments[i]).data
-
-            results = function(load(builder, data(0), arguments[1]))
-            results = results if isinstance(results, tuple) else (results,)
-            for i, result in enumerate(results):
-                lanes.store(result, data(2 + i), arguments[1])
-            return context.get_dummy_value()
-
-        return types.void(values, types.int64, first, second), codegen
+    def sixteen(here, values, at: int64, first, second):
+        results = function(load(values, at))
+        results = results if isinstance(results, tuple) else (results,)
+        for out, result in zip((first, second), results, strict=False):
+            out.put(at, result)
 
     return sixteen
 
 
-def _load_word(builder, data, at):
-    return lanes.load(builder, data, at, lanes.LANES_64)
+def _load_word(values, at):
+    return values.lanes(at, LANES_64)
 
 
 def compiled(function, load):
@@ -68,21 +62,21 @@ def compiled(function, load):
     return call
 
 
-kernel_logarithm = compiled(logarithm, lanes.load_floats)
+kernel_logarithm = compiled(logarithm, Pointer.floats)
 kernel_turned = compiled(turned, _load_word)
 kernel_near_turned = compiled(lambda word: near_turned(word, 46), _load_word)
 kernel_short_turned = compiled(lambda word: near_turned(word, 36), _load_word)
 kernel_near_logarithms = {
-    times: compiled(lambda x, times=times: near_logarithm(x, times), lanes.load_floats)
+    times: compiled(lambda x, times=times: near_logarithm(x, times), Pointer.floats)
     for times in (1.0, -2.0)
 }
 kernel_unit = compiled(unit, _load_word)
 kernel_short_unit = compiled(lambda word: unit(word, 48), _load_word)
-kernel_inverse = compiled(above_inverse, lanes.load_floats)
-kernel_inverse_of_square = compiled(lambda x: above_inverse(x, x), lanes.load_floats)
+kernel_inverse = compiled(above_inverse, Pointer.floats)
+kernel_inverse_of_square = compiled(lambda x: above_inverse(x, x), Pointer.floats)
 RATES = [-1.0, *map(rate_of, (1e-10, 0.3, 1.0, 50.0, 1e3))]
 kernel_powers = {
-    rate: compiled(lambda times, rate=rate: falling_power(times, rate), lanes.load_floats)
+    rate: compiled(lambda times, rate=rate: falling_power(times, rate), Pointer.floats)
     for rate in RATES
 }
 

@@ -9,7 +9,7 @@ import pytest
 from conftest import KEY
 from crafted import FILL, beyond_the_head, both_ways, coin_bits, coin_for, own_words
 from fastnoise_kernels import layout, staircase
-from fastnoise_kernels.chacha import AHEAD
+from fastnoise_kernels.ahead import nothing_ahead
 from laws import line_law
 
 from fastnoise.bits import MASK_32
@@ -135,7 +135,7 @@ def test_slopes__a_coin_above_is_kept_and_one_below_is_not(name, negative):
 
 @pytest.mark.parametrize("name", SLOPING)
 def test_slopes__a_coin_that_64_bits_cannot_decide_is_left_to_the_reader(name):
-    """All coins near the edge: the kernel is right or says DEEP, and does say so at the edge."""
+    """All coins near the edge: the kernel is right or says UNDECIDED, and says so at the edge."""
     law = INTEGER_LAWS[name]
     place, dropped = steep_place(law, False)
     kept, undecided, plain = 1 + place, [], reader.LineReader(law)
@@ -144,7 +144,7 @@ def test_slopes__a_coin_that_64_bits_cannot_decide_is_left_to_the_reader(name):
         fast = int(staircase.draw(law, np.array(words, np.uint64))[0])
         slow = plain.draw(iter(words))
         assert (slow == kept) == (step > 0) or step == 0
-        if fast == layout.DEEP:
+        if fast == layout.UNDECIDED:
             undecided.append(step)
         else:
             assert fast == slow
@@ -154,7 +154,7 @@ def test_slopes__a_coin_that_64_bits_cannot_decide_is_left_to_the_reader(name):
         words = on_a_level(law, 1, place, dropped)
         words[-1] |= rest % (1 << coin_bits(law))
         fast, slow = both_ways(law, words + FILL)
-        assert fast == layout.DEEP
+        assert fast == layout.UNDECIDED
         assert (slow == kept) == decided
 
 
@@ -185,7 +185,7 @@ def test_sloping_rows__in_lanes_as_one_by_one(name):
             halves = [[row[0] & MASK_32, row[0] >> 32, row[1]] for row in rows]
             words = np.array(halves, np.uint32).T.copy().reshape(-1)
             noise, careful = np.zeros(16, np.int64), np.zeros(1, np.uint32)
-            staircase.sloping_rows(law, words, noise, careful, np.zeros(AHEAD, np.int64))
+            staircase.sloping_rows(law, words, noise, careful, nothing_ahead())
             assert step or careful[0] == 2**16 - 1
             for lane, row in enumerate(rows):
                 if careful[0] >> lane & 1 == 0:

@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 from conftest import KEY, needs_avx512
 from fastnoise_kernels import l2_lanes, l2_laplace, lanes, layout
+from fastnoise_kernels.intrinsics import intrinsic
+from fastnoise_kernels.l2_lanes import RadiusSizes
 from fastnoise_kernels.l2_laplace import rows_in, woven_lane
-from llvmlite import ir
-from numba import njit, types
-from numba.extending import intrinsic
+from numba import njit
 from test_l2_reader import ALL, kernel_with, l2_law, lanes_of
 
 from fastnoise.bits import compiled_blocks
@@ -19,18 +19,10 @@ from fastnoise.rows import Rows
 
 
 @intrinsic
-def sixteen_radii_and_inverses(typing, words, radii):
-    def codegen(context, builder, signature, arguments):
-        def data(i):
-            return context.make_array(signature.args[i])(context, builder, arguments[i]).data
-
-        word = lanes.load_word(builder, data(0), ir.Constant(lanes.I64, 0))
-        drawn = l2_lanes.normal_radius(word, l2_lanes.SHORT.here(context))
-        for i, value in enumerate(drawn):
-            lanes.store(value, data(1), lanes.LANES * i)
-        return context.get_dummy_value()
-
-    return types.void(words, radii), codegen
+def sixteen_radii_and_inverses(here, words, radii):
+    drawn = l2_lanes.normal_radius(words.word(0), l2_lanes.SHORT.on(here))
+    for i, value in enumerate(drawn):
+        radii.put(lanes.LANES * i, value)
 
 
 @njit
@@ -134,7 +126,7 @@ class Radii:
         """
         radii = np.empty(48)
         words = lanes_of(parts.astype(np.uint64) << np.uint64(layout.SPARE_BITS))
-        misfits = rows_in(self.call(words, self.chi_of, (1.0, 8.0, 2.0**52), radii))
+        misfits = rows_in(self.call(words, self.chi_of, RadiusSizes(1.0, 8.0, 2.0**52), radii))
         fits = np.array([misfits >> row & 1 == 0 for row in range(16)])
         return np.where(fits, radii[[woven_lane(row) for row in range(16)]], 0.0)
 
@@ -199,7 +191,7 @@ def test_quick_fits__do_not_depend_on_neighbours(monkeypatch):
     """Else a row might be left for Python and not be found there, and have no noise."""
     alone, among = alone_and_among_others(Radii(4))
     assert alone == among > 0.0
-    hasty = kernel_with(("doubts & ~sure", "doubts"), monkeypatch=monkeypatch)
+    hasty = kernel_with(("careful & ~sure", "careful"), monkeypatch=monkeypatch)
     alone, among = alone_and_among_others(Radii(4, hasty))
     assert alone > 0.0
     assert np.isnan(among)

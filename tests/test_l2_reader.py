@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from conftest import KEY
 from fastnoise_kernels import l2_lanes, l2_laplace, l2_places, layout
-from fastnoise_kernels.chacha import AHEAD
+from fastnoise_kernels.ahead import nothing_ahead
+from fastnoise_kernels.filler import Tile
 from laws import vector_law
 from scipy.stats import chi2
 
@@ -183,11 +184,11 @@ def test_extreme_words__are_right_or_in_doubt(dim, scale, rng, monkeypatch):
     fill = {2: l2_laplace.planes, 3: l2_laplace.spaces}.get(dim, l2_laplace.normal_groups)
     sizes = l2_laplace.cell_sizes(law), l2_laplace.radius_sizes(law)
     key, ids, seen = np.frombuffer(KEY, "<u4"), np.empty(0, np.int64), 0
-    nothing_ahead = np.zeros(AHEAD, np.int64)
     for _ in range(12):
         rows = hard_words(rng, 16, width)
-        noise, rest = np.empty(32 * dim), np.empty(80 + 80 * (dim + 1))
-        fill(key, law, 0, ids, 0, 16, lanes_of(rows), *sizes, rest, nothing_ahead, noise)
+        noise, room = np.empty(32 * dim), np.empty(80 + 80 * (dim + 1), np.uint64)
+        words = lanes_of(rows)
+        fill(Tile(key, law, 0, ids, 0, 16, words, room, nothing_ahead(), noise), *sizes)
         for row, words in enumerate(rows.tolist()):
             drawn = noise.reshape(-1, dim)[row]
             exact = L2Reader(law, blocks_of(words, row)).noise(KEY, row)

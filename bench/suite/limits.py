@@ -6,7 +6,9 @@ from typing import Any
 
 import numba
 import numpy as np
-from fastnoise_kernels.chacha import AHEAD, BATCH, fill_words, keystream, words_room
+from fastnoise_kernels.ahead import nothing_ahead
+from fastnoise_kernels.chacha import fill_words, keystream, words_room
+from fastnoise_kernels.layout import BATCH
 from fastnoise_kernels.release import TILE
 
 KEY = np.zeros(8, np.uint32)
@@ -69,7 +71,7 @@ def fill_tiles(tiles, tasks):
     """The words of so many tiles of rows of 64 bits, one after the other into the same memory."""
     seen = 0
     for task in numba.prange(tasks):
-        words, ahead = np.empty(words_room(TILE, 2), np.uint32), np.zeros(AHEAD, np.int64)
+        words, ahead = np.empty(words_room(TILE, 2), np.uint32), nothing_ahead()
         for tile in range(tiles * task // tasks, tiles * (task + 1) // tasks):
             fill_words(KEY, TILE * tile, TILE, 2, words, ahead)
         seen += words[0]

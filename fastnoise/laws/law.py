@@ -38,11 +38,6 @@ class Limits(NamedTuple):
     most: float = inf
     nan: bool = True
 
-    @property
-    def bare(self) -> bool:
-        """Whether floats are neither clipped nor NaN: the caller's word, whatever the data."""
-        return self.low == -inf and self.high == inf and not self.nan
-
 
 class Chunk(NamedTuple):
     """Values that lie one after another in memory, and the rows that they belong to."""

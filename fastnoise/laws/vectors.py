@@ -46,7 +46,7 @@ class VectorLaw(Law):
             count,
             *drawn,
             *(chunk.skip, chunk.x, chunk.out),
-            *(limits.low, limits.high, limits.bare),
+            *(limits.low, limits.high, limits.nan),
             *(self.grids, self.whole / self.grid, marks),
             grain=self.dim,
         )

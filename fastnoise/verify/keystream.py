@@ -114,9 +114,9 @@ def compiled(key: bytes, counter: int, nonce: int) -> bytes:
 
 def compiled_in_order(key: bytes, counter: int) -> bytes:
     """Sixteen blocks from the kernel of keystreams."""
-    from fastnoise_kernels import chacha
+    from fastnoise_kernels import chacha, layout
 
-    words = np.empty(chacha.BATCH, np.uint32)
+    words = np.empty(layout.BATCH, np.uint32)
     chacha.keystream(1, np.frombuffer(key, "<u4"), np.uint64(counter), words)
     return words.astype("<u4").tobytes()
 

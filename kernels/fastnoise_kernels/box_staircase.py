@@ -4,12 +4,12 @@ Layer k is the integers |n_i| <= radius_i - 1 + k * steps_i, coordinate by coord
 """
 
 import numpy as np
-from numba import carray, types
-from numba.extending import intrinsic
+from numba import int64, uint32
 
-from fastnoise_kernels import lanes
-from fastnoise_kernels.chacha import AHEAD
-from fastnoise_kernels.filler import vector_filler
+from fastnoise_kernels.ahead import fetch_with_group
+from fastnoise_kernels.alias import OUT_OF_WORDS
+from fastnoise_kernels.filler import marked_row, vector_filler
+from fastnoise_kernels.intrinsics import intrinsic
 from fastnoise_kernels.jit import inner
 from fastnoise_kernels.layers import (
     EXTRA_WORDS,
@@ -27,14 +27,7 @@ from fastnoise_kernels.layers import (
     tile_layers,
 )
 from fastnoise_kernels.layout import DEEPEST, DIM, WIDTH
-from fastnoise_kernels.staircase import OUT_OF_WORDS
-from fastnoise_kernels.vectors import (
-    fetch_lines,
-    marked_row,
-    put_in_order,
-    scratch_size,
-    tile_words,
-)
+from fastnoise_kernels.vectors import put_in_order
 
 
 @inner
@@ -73,26 +66,18 @@ def redraw_box(key, row, law, noise):
 
 
 @intrinsic
-def box_column(typing, words, at, layers, sizes, sizes_at, columns, to):
-    """One coordinate of sixteen rows on their layers; a mask of those that need care."""
-
-    def codegen(context, builder, signature, arguments):
-        def data(i):
-            return context.make_array(signature.args[i])(context, builder, arguments[i]).data
-
-        layers = lanes.load_floats(builder, data(2), 0)
-        sizes = place_lanes(builder, layers, data(3), arguments[4])
-        place, needed = places(builder, data(0), arguments[1], *sizes)
-        lanes.store(place, data(5), arguments[6])
-        return needed.bits()
-
-    integer = types.int64
-    return types.uint32(words, integer, layers, sizes, integer, columns, integer), codegen
+def box_column(
+    here, words, at: int64, layers, sizes, sizes_at: int64, columns, to: int64
+) -> uint32:
+    """One coordinate of sixteen rows on their layers; a mask of careful ones."""
+    place, careful = places(words.word(at), *place_lanes(layers.floats(), sizes, sizes_at))
+    columns.put(to, place)
+    return careful.bits()
 
 
 @inner
 def box_columns(dim, words, start, layers, sizes, columns):
-    """The noise of a group of rows on their layers; a mask of those that need care."""
+    """The noise of a group of rows on their layers; a mask of careful ones."""
     careful = np.uint32(0)
     for i in range(dim):
         at, of_place = start + 32 * i, PLACE_SIZES * i
@@ -101,27 +86,24 @@ def box_columns(dim, words, start, layers, sizes, columns):
 
 
 @vector_filler
-def fill_box_staircase(key_at, law_at, law_size, first, ids_at, n, ahead_at, scratch_at, noise_at):
-    key, law, ids = carray(key_at, 8), carray(law_at, law_size), carray(ids_at, n)
+def fill_box_staircase(tile):
+    """The words of a row: a place of 64 bits per coordinate, then the coins of the layer."""
+    law, words, noise = tile.law, tile.words, tile.noise
     dim, width = np.int64(law[DIM]), np.int64(law[WIDTH])
-    scratch = carray(scratch_at, scratch_size(n, width, dim))
-    ahead = carray(ahead_at, AHEAD)
-    words, lead, rest = tile_words(key, first, ids, n, width, ahead, scratch)
-    noise = carray(noise_at, (lead + n + 16) * dim)
-    groups, undecided = (lead + n + 15) // 16, False
-    layers, masks, rest = tile_layers(law, words, groups, rest)
+    layers, masks, rest = tile_layers(tile)
     sizes, columns = rest[: PLACE_SIZES * dim], rest[PLACE_SIZES * dim :]
     for i in range(dim):
         steps, radius = coordinate_size(law, i, 0), coordinate_size(law, i, 1)
         put_place_sizes(steps, radius, 1.0, sizes[PLACE_SIZES * i :])
-    for group in range(groups):
-        fetch_lines(ahead, group)
+    undecided = False
+    for group in range(len(masks)):
+        fetch_with_group(tile.ahead, group)
         start, careful = 16 * width * group, masks[group]
         careful |= box_columns(dim, words, start, layers[16 * group :], sizes, columns)
         put_in_order(columns, dim, noise, 16 * dim * group)
         for at in range(16 * group, 16 * group + 16 if careful else 0):
-            row = marked_row(careful, at, first, ids, lead, n)
+            row = marked_row(careful, at, tile)
             if row >= 0:
-                redraw_box(key, row, law, noise[at * dim :])
+                redraw_box(tile.key, row, law, noise[at * dim :])
                 undecided |= noise[at * dim] != noise[at * dim]
-    return ~lead if undecided else lead
+    return undecided

@@ -7,12 +7,10 @@ in 32 bits already (`choice_lanes`).
 """
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
+from numba import float64, int64, uint32
 
-from fastnoise_kernels import lanes
-from fastnoise_kernels.chacha import AHEAD, fill_words, fill_words_of, words_room
+from fastnoise_kernels.ahead import nothing_ahead
+from fastnoise_kernels.chacha import fill_words, fill_words_of, words_room
 from fastnoise_kernels.choice_lanes import (
     UNIT,
     narrow_margin,
@@ -20,8 +18,12 @@ from fastnoise_kernels.choice_lanes import (
     two_digit_choices,
 )
 from fastnoise_kernels.elementary import INTEGER_FLOAT, falling_power
+from fastnoise_kernels.filler import rows_before
+from fastnoise_kernels.intrinsics import intrinsic
 from fastnoise_kernels.jit import inner, kernel
+from fastnoise_kernels.lanes import EIGHT, LANES, LANES_64, joined, loop
 from fastnoise_kernels.layout import LEVEL_BASE
+from fastnoise_kernels.memory import copy
 from fastnoise_kernels.polynomials import POWER_ERROR
 from fastnoise_kernels.shuffles import rows_of
 
@@ -33,7 +35,8 @@ UNDECIDED = -1
 
 def size_of(cost, sizes):
     """|cost| in halves of a grid step, which it is rounded down to before; in the middle of one."""
-    return ((cost * sizes[0]).floor() + 0.5).size()
+    scale, _, _ = sizes
+    return ((cost * scale).floor() + 0.5).size()
 
 
 def level_of(size, sizes):
@@ -52,150 +55,110 @@ def level_of(size, sizes):
 
 
 def lesser(one, other):
-    return one.chosen(one < other, other)
+    return (one < other).where(one, other)
 
 
-def none_yet(builder):
+def none_yet(here):
     """The least level, and a sum."""
-    return [lanes.floats(builder, np.inf), lanes.floats(builder, 0.0)]
+    return [here.floats(np.inf), here.floats(0.0)]
 
 
 @intrinsic
-def block_levels(typing, costs, at, count, sizes, columns, least):
+def block_levels(here, costs, at: int64, count: int64, sizes, columns, least) -> uint32:
     """Levels of sixteen rows of at least eight costs, from `at` on, candidate by candidate.
 
     And the least of each row; a mask of rows with sizes of MOST_HALVES together, which may have
     wrong levels: costs are huge or unfit. The last eight candidates may overlap those before.
     """
+    builder, sizes = here.builder, [size.floats() for size in sizes]
 
-    def codegen(context, builder, signature, arguments):
-        def data(i):
-            return context.make_array(signature.args[i])(context, builder, arguments[i]).data
+    def turn(i, carried):
+        lowest, together = carried
+        first = (i * 8).at_most(count - 8)
+        starts = (costs.of(EIGHT, at + count * row + first) for row in range(LANES))
+        rows = [builder.load(start, align=8) for start in starts]
+        eights = (rows_of(builder, half) for half in (rows[:8], rows[8:]))
+        for j, halves in enumerate(zip(*eights, strict=True)):
+            size = size_of(joined(builder, *halves), sizes)
+            level = level_of(size, sizes)
+            columns.put(first * LANES + LANES * j, level)
+            lowest, together = lesser(level, lowest), together + size
+        return [lowest, together]
 
-        def eight(row, first):
-            place = builder.add(builder.add(arguments[1], lanes.times(builder, count, row)), first)
-            return builder.load(lanes.pointer(builder, data(0), place, lanes.EIGHT), align=8)
-
-        def turn(i, carried):
-            least, together = carried
-            first = lanes.times(builder, i, 8)
-            first = builder.select(builder.icmp_signed("<", first, last), first, last)
-            rows = [eight(row, first) for row in range(lanes.LANES)]
-            columns = (rows_of(builder, half) for half in (rows[:8], rows[8:]))
-            to = lanes.times(builder, first, lanes.LANES)
-            for j, halves in enumerate(zip(*columns, strict=True)):
-                size = size_of(lanes.joined(builder, *halves), sizes)
-                level = level_of(size, sizes)
-                lanes.store(level, data(4), lanes.plus(builder, to, lanes.LANES * j))
-                least, together = lesser(level, least), together + size
-            return [least, together]
-
-        count, sizes = arguments[2], list(lanes.unpacked(builder, arguments[3], 3))
-        last = lanes.plus(builder, count, -8)
-        blocks = builder.lshr(lanes.plus(builder, count, 7), ir.Constant(lanes.I64, 3))
-        least, together = lanes.loop(builder, blocks, none_yet(builder), turn)
-        lanes.store(least, data(5), 0)
-        return (~(together < MOST_HALVES)).bits()
-
-    integer = types.int64
-    return types.uint32(costs, integer, integer, sizes, columns, least), codegen
+    lowest, together = loop(count + 7 >> 3, none_yet(here), turn)
+    least.put(0, lowest)
+    return (~(together < MOST_HALVES)).bits()
 
 
 @intrinsic
-def column_levels(typing, columns, count, sizes, least):
+def column_levels(here, columns, count: int64, sizes, least):
     """Costs of sixteen rows, candidate by candidate, to levels; the least of each row.
 
     That is NaN where a cost is NaN or infinite, and so are weights then: one NaN for all, because
     the bits of another would become an exponent.
     """
+    sizes = [size.floats() for size in sizes]
 
-    def codegen(context, builder, signature, arguments):
-        def data(i):
-            return context.make_array(signature.args[i])(context, builder, arguments[i]).data
+    def turn(i, carried):
+        lowest, unfit = carried
+        cost = columns.floats(i * LANES)
+        size = size_of(cost, sizes)
+        level = level_of((size < MOST_HALVES).where(size, MOST_HALVES), sizes)
+        columns.put(i * LANES, level)
+        return [lesser(level, lowest), cost.times_plus(0.0, unfit)]
 
-        def turn(i, carried):
-            at = lanes.times(builder, i, lanes.LANES)
-            least, unfit = carried
-            cost = lanes.load_floats(builder, data(0), at)
-            size = size_of(cost, sizes)
-            level = level_of(size.chosen(size < MOST_HALVES, MOST_HALVES), sizes)
-            lanes.store(level, data(0), at)
-            return [lesser(level, least), cost.times_plus(0.0, unfit)]
-
-        sizes = list(lanes.unpacked(builder, arguments[2], 3))
-        least, unfit = lanes.loop(builder, arguments[1], none_yet(builder), turn)
-        lanes.store(least.chosen(unfit.same_as(0.0), float("nan")), data(3), 0)
-        return context.get_dummy_value()
-
-    return types.void(columns, types.int64, sizes, least), codegen
+    lowest, unfit = loop(count, none_yet(here), turn)
+    least.put(0, unfit.equals(0.0).where(lowest, float("nan")))
 
 
 @intrinsic
-def sum_columns(typing, columns, count, rate, least, total, following, at):
+def sum_columns(here, columns, count: int64, rate: float64, least, total, following, at: int64):
     """Levels to running sums of 2**(rate * (level - least)), for sixteen rows; and the last ones.
 
-    Meanwhile as many values of `following`, from `at` on, come from memory: 2.3 -> 1.2 ns a
+    Meanwhile as many values of `following`, from `at` on, come from memory: 2.3 -> 1.2 ns per
     candidate.
     """
+    lowest, rate = least.floats(), rate.floats()
 
-    def codegen(context, builder, signature, arguments):
-        def data(i):
-            return context.make_array(signature.args[i])(context, builder, arguments[i]).data
+    def turn(i, carried):
+        (running,) = carried
+        for half in (0, 8):
+            (following + (at + i * LANES + half)).prefetch(1)
+        running += falling_power(columns.floats(i * LANES) - lowest, rate)
+        columns.put(i * LANES, running)
+        return [running]
 
-        def turn(i, carried):
-            (total,) = carried
-            at = lanes.times(builder, i, lanes.LANES)
-            for half in (0, 8):
-                place = lanes.plus(builder, builder.add(arguments[6], at), half)
-                lanes.prefetch(builder, lanes.pointer(builder, data(5), place, lanes.DOUBLE), 1)
-            level = lanes.load_floats(builder, data(0), at)
-            total += falling_power(level - least, rate)
-            lanes.store(total, data(0), at)
-            return [total]
-
-        rate = lanes.floats(builder, arguments[2])
-        least = lanes.load_floats(builder, data(3), 0)
-        (total,) = lanes.loop(builder, arguments[1], [lanes.floats(builder, 0.0)], turn)
-        lanes.store(total, data(4), 0)
-        return context.get_dummy_value()
-
-    integer = types.int64
-    arguments = columns, integer, types.float64, least, total, following, integer
-    return types.void(*arguments), codegen
+    (running,) = loop(count, [here.floats(0.0)], turn)
+    total.put(0, running)
 
 
 @intrinsic
-def count_columns(typing, columns, count, words, at, error, total, goals, choices):
+def count_columns(
+    here, columns, count: int64, words, at: int64, error: float64, total, goals, choices
+) -> uint32:
     """How many sums are below a uniform number times the total; a mask of rows with one too near.
 
     For sixteen rows; in `choices` they are UNDECIDED, as are rows whose total is NaN.
     """
+    totals = total.floats()
+    goal = ((words.word(at) >> 12 | ONE_BITS).as_floats() - 1.0) * totals
+    room = totals * error
+    low, high = goal - room, goal + room
 
-    def codegen(context, builder, signature, arguments):
-        def data(i):
-            return context.make_array(signature.args[i])(context, builder, arguments[i]).data
+    def turn(i, carried):
+        surely, perhaps = carried
+        sums = columns.floats(i * LANES)
+        return [
+            (sums < low).where(surely + 1, surely),
+            (sums < high).where(perhaps + 1, perhaps),
+        ]
 
-        def turn(i, carried):
-            sums = lanes.load_floats(builder, data(0), lanes.times(builder, i, lanes.LANES))
-            surely, perhaps = carried
-            return [
-                (sums < low).where(surely + 1, surely),
-                (sums < high).where(perhaps + 1, perhaps),
-            ]
-
-        word = lanes.load_word(builder, data(2), arguments[3])
-        total = lanes.load_floats(builder, data(5), 0)
-        goal, room = ((word >> 12 | ONE_BITS).as_floats() - 1.0) * total, total * arguments[4]
-        low, high = goal - room, goal + room
-        none = lanes.broadcast(builder, 0, lanes.LANES_64)
-        surely, perhaps = lanes.loop(builder, arguments[1], [none, none], turn)
-        clear = surely.equals(perhaps) & (total > 0.0)
-        lanes.store(goal, data(6), 0)
-        lanes.store(clear.where(surely, UNDECIDED), data(7), 0)
-        return (~clear).bits()
-
-    integer, real = types.int64, types.float64
-    return types.uint32(columns, integer, words, integer, real, total, goals, choices), codegen
+    none = here.lanes(0, LANES_64)
+    surely, perhaps = loop(count, [none, none], turn)
+    clear = surely.equals(perhaps) & (totals > 0.0)
+    goals.put(0, goal)
+    choices.put(0, clear.where(surely, UNDECIDED))
+    return (~clear).bits()
 
 
 @inner
@@ -249,9 +212,9 @@ def weights(start, stop, levels, law, out):
     columns, least, total = np.zeros(16), np.zeros(16), np.empty(16)
     for at in range(start, stop, 16):
         n = min(16, stop - at)
-        columns[:n] = levels[at : at + n]
+        copy(levels[at : at + n], columns)
         sum_columns(columns, 1, law[3], least, total, levels, at)
-        out[at : at + n] = columns[:n]
+        copy(columns[:n], out[at:])
     return 0
 
 
@@ -261,7 +224,7 @@ def choose(start, stop, key, first, ids, costs, count, law, tables, out):
 
     Counts groups of sixteen rows with such a one, which may be another's row.
     """
-    words, ahead = np.empty(words_room(TILE, 2), np.uint32), np.zeros(AHEAD, np.int64)
+    words, ahead = np.empty(words_room(TILE, 2), np.uint32), nothing_ahead()
     room, error = rooms(count), margin(count)
     sums, choices = np.empty(16 * max(16, count), np.uint32), np.empty(16, np.int64)
     sizes, digits = (law[0] / UNIT, law[1] / UNIT, law[2] * UNIT), len(tables) // LEVEL_BASE
@@ -273,7 +236,7 @@ def choose(start, stop, key, first, ids, costs, count, law, tables, out):
             n, lead, place = min(TILE, stop - at), 0, 0
             fill_words_of(key, ids[at : at + n], 2, words)
         else:
-            lead = (first + at) % 16
+            lead = rows_before(first + at)
             n = min(TILE - lead, stop - at)
             place = fill_words(key, first + at, n, 2, words, ahead)
         for group in range(0, lead + n, 16):
@@ -292,7 +255,7 @@ def choose(start, stop, key, first, ids, costs, count, law, tables, out):
             if unsure:
                 near = choose_sixteen(costs, count, row, words, where, law, error, room)
                 undecided += near != 0
-                choices[:] = room[4]
+                copy(room[4], choices)
             if lead <= group <= lead + n - 16:
                 for lane in range(16):  # a number that is known: 1.24 -> 1.20 ns a candidate
                     out[row + lane] = choices[lane]

@@ -7,12 +7,13 @@ row in 2**16 undecided among 32 candidates, for `choice.choose_sixteen`.
 """
 
 from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
+from numba import int64, uint32
 
-from fastnoise_kernels import lanes, lookups
+from fastnoise_kernels import lookups
 from fastnoise_kernels.elementary import INTEGER_FLOAT
+from fastnoise_kernels.intrinsics import intrinsic
 from fastnoise_kernels.jit import inner
+from fastnoise_kernels.lanes import I8, I32, I64, LANES, LANES_32, Lanes, Number, loop
 from fastnoise_kernels.layout import LEVEL_BASE, LEVEL_DIGITS
 from fastnoise_kernels.shuffles import columns_of
 
@@ -25,9 +26,10 @@ FROM_TWO = 1 << 62
 FLOORING = 6.0
 LESS_A_HALF = 11.0, (3 * 2**52 - 1) // 11 * 2.0**-51
 AHEAD = 48  # rows that are on their way from memory
-ALL = (1 << lanes.LANES) - 1
+ALL = (1 << LANES) - 1
 DIGIT_BITS = LEVEL_BASE.bit_length() - 1
-SINGLES = ir.VectorType(ir.FloatType(), lanes.LANES)
+SINGLES = ir.VectorType(ir.FloatType(), LANES)
+EIGHT_64 = ir.VectorType(I64, 8)
 
 
 def size_and_level(cost, sizes):
@@ -39,27 +41,22 @@ def size_and_level(cost, sizes):
     scale, offset, per_unit = sizes
     one, other = LESS_A_HALF
     floor = cost.floored_times_plus(scale, FLOORING)
-    size = lanes.floats(cost.builder, -one).times_plus(other, floor).size()
+    size = cost.like(-one).times_plus(other, floor).size()
     return size, (size + offset).times_plus(per_unit, INTEGER_FLOAT).as_bits()
-
-
-def numbers(builder, *values):
-    return [lanes.broadcast(builder, value, lanes.LANES_32) for value in values]
 
 
 class Sixteen:
     """Rows whose costs start at element `at`, and room for as many columns of 32 bits."""
 
-    def __init__(self, builder, costs, at, count, columns):
-        self.builder, self.costs, self.columns = builder, costs, columns
+    def __init__(self, here, costs, at, count, columns):
+        self.here, self.costs, self.columns = here, costs, columns
         self.at, self.count = at, count
 
     def column(self, i):
-        place = lanes.times(self.builder, i, lanes.LANES)
-        return lanes.load(self.builder, self.columns, place, lanes.LANES_32)
+        return self.columns.lanes(i * LANES)
 
     def set_column(self, i, column):
-        lanes.store(column, self.columns, lanes.times(self.builder, i, lanes.LANES))
+        self.columns.put(i * LANES, column)
 
     def fill_levels(self, sizes):
         """The columns of all candidates; whether all are right: fit, and below 2 units in size.
@@ -67,39 +64,35 @@ class Sixteen:
         Sixteen candidates are read at a time, the last ones again where that is necessary. Where
         there are fewer, so are those of following rows, to columns that nobody looks at.
         """
-        builder, zero = self.builder, ir.Constant(lanes.I64, 0)
-        last = lanes.plus(builder, self.count, -lanes.LANES)
-        last = builder.select(builder.icmp_signed("<", last, zero), zero, last)
+        builder, sizes = self.here.builder, [size.floats() for size in sizes]
+        last = self.count - LANES
+        last = last.is_below(0).where(self.here.number(0), last)
 
         def turn(i, carried):
-            first = lanes.times(builder, i, lanes.LANES)
-            first = builder.select(builder.icmp_signed("<", first, last), first, last)
+            first = (i * LANES).at_most(last)
 
             def levels():
-                for row in range(lanes.LANES):
-                    place = builder.add(lanes.times(builder, self.count, row), first)
-                    cost = lanes.load_floats(builder, self.costs, builder.add(self.at, place))
+                for row in range(LANES):
+                    cost = self.costs.floats(self.at + (self.count * row + first))
                     size, level = size_and_level(cost, sizes)
                     for half in size.as_bits().halves():
-                        carried[0] |= lanes.Lanes(builder, half)
+                        carried[0] |= Lanes(builder, half)
                     yield level
 
             for j, column in enumerate(columns_of(builder, levels())):
-                self.set_column(lanes.plus(builder, first, j), column)
+                self.set_column(first + j, column)
             return carried
 
-        blocks = builder.lshr(lanes.plus(builder, self.count, 15), ir.Constant(lanes.I64, 4))
-        nothing = lanes.broadcast(builder, 0, ir.VectorType(lanes.I64, 8))
-        (seen,) = lanes.loop(builder, blocks, [nothing], turn)
-        fit = builder.bitcast((seen & FROM_TWO).equals(0).value, ir.IntType(8))
-        return builder.icmp_unsigned("==", fit, ir.Constant(fit.type, 0xFF))
+        (seen,) = loop(self.count + 15 >> 4, [self.here.lanes(0, EIGHT_64)], turn)
+        fit = (seen & FROM_TWO).equals(0)
+        return Number(builder, builder.bitcast(fit.value, I8)).equals(0xFF)
 
     def sum_weights(self, tables):
         """Levels to running sums of weights; the last ones.
 
         A level of too many digits weighs as much as the last one that has no more: nothing.
         """
-        builder = self.builder
+        builder, most = self.here.builder, LEVEL_BASE ** len(tables) - 1
 
         def lower(i, carried):
             (least,) = carried
@@ -111,27 +104,24 @@ class Sixteen:
             self.fetch(i)
             level = self.column(i) - least
             level = (level < most).where(level, most)
-            weight = ir.Constant(SINGLES, [1.0] * lanes.LANES)
+            weight = ir.Constant(SINGLES, [1.0] * LANES)
             for digit, table in enumerate(tables):
                 factor = lookups.of_two(level >> DIGIT_BITS * digit, *table)
                 weight = builder.fmul(weight, builder.bitcast(factor.value, SINGLES))
-            total += lanes.Lanes(builder, builder.fptoui(weight, lanes.LANES_32))
+            total += Lanes(builder, builder.fptoui(weight, LANES_32))
             self.set_column(i, total)
             return [total]
 
-        none, most, highest = numbers(builder, 0, LEVEL_BASE ** len(tables) - 1, 2**31 - 1)
-        (least,) = lanes.loop(builder, self.count, [highest], lower)
-        (total,) = lanes.loop(builder, self.count, [none], turn)
+        none, highest = (self.here.lanes(value, LANES_32) for value in (0, 2**31 - 1))
+        (least,) = loop(self.count, [highest], lower)
+        (total,) = loop(self.count, [none], turn)
         return total
 
     def fetch(self, i):
         """Sixteen of the costs that follow, which is as many as candidate i of all rows has."""
-        start = lanes.times(self.builder, self.count, AHEAD)
-        start = self.builder.add(self.builder.add(self.at, start), lanes.times(self.builder, i, 16))
+        start = self.at + self.count * AHEAD + i * LANES
         for half in (0, 8):
-            place = lanes.plus(self.builder, start, half)
-            line = lanes.pointer(self.builder, self.costs, place, lanes.DOUBLE)
-            lanes.prefetch(self.builder, line, 2)
+            (self.costs + (start + half)).prefetch(2)
 
     def count_below(self, goal, room):
         """How many sums are below a goal; a mask of rows with one as near as `room`."""
@@ -143,8 +133,8 @@ class Sixteen:
             below = sums < high
             return [below.where(perhaps + 1, perhaps), below.where(sums, last)]
 
-        (none,) = numbers(self.builder, 0)
-        perhaps, last = lanes.loop(self.builder, self.count, [none, none], turn)
+        none = self.here.lanes(0, LANES_32)
+        perhaps, last = loop(self.count, [none, none], turn)
         return perhaps, ~(last < low)
 
 
@@ -165,36 +155,37 @@ def choices_intrinsic(digits):
     """digits: of a level, as many as the tables are for."""
 
     @intrinsic
-    def narrow_choices(typing, costs, at, count, words, place, law, tables, margin, sums, choices):
+    def narrow_choices(
+        here,
+        costs,
+        at: int64,
+        count: int64,
+        words,
+        words_at: int64,
+        sizes,
+        tables,
+        margin,
+        sums,
+        choices,
+    ) -> uint32:
         """Choices of sixteen rows whose costs start `at`; a mask of those that are not sure.
 
-        `law`: sizes of levels, in units of UNIT.
+        The one word of a row, of 64 bits, is a uniform number: its first half is used here. sizes:
+        of levels, in units of UNIT.
         """
-
-        def codegen(context, builder, signature, arguments):
-            def data(i):
-                return context.make_array(signature.args[i])(context, builder, arguments[i]).data
-
-            def margin(i):
-                return builder.trunc(builder.extract_value(arguments[7], i), lanes.I32)
-
-            if not lanes.has_avx512(context):
-                return ir.Constant(lanes.I32, ALL)
-            rows = Sixteen(builder, data(0), arguments[1], arguments[2], data(8))
-            fit = rows.fill_levels([*lanes.unpacked(builder, arguments[5], 3)])
-            starts = range(0, LEVEL_BASE * digits, LEVEL_BASE)
-            total = rows.sum_weights([lookups.table_of(builder, data(6), at) for at in starts])
-            high_half = lanes.plus(builder, arguments[4], lanes.LANES)
-            uniform = lanes.load(builder, data(3), high_half, lanes.LANES_32)
-            (parts,) = numbers(builder, margin(0))
-            room = total.high_product(parts) + margin(1)
-            chosen, unsure = rows.count_below(uniform.high_product(total), room)
-            lanes.store(chosen.widened(), data(9), 0)
-            return builder.select(fit, unsure.bits(), ir.Constant(lanes.I32, ALL))
-
-        integer = types.int64
-        arguments = costs, integer, integer, words, integer, law, tables, margin, sums, choices
-        return types.uint32(*arguments), codegen
+        nobody = here.number(ALL, I32)
+        if not here.has_avx512:
+            return nobody
+        rows = Sixteen(here, costs, at, count, sums)
+        fit = rows.fill_levels(sizes)
+        starts = range(0, LEVEL_BASE * digits, LEVEL_BASE)
+        total = rows.sum_weights([lookups.table_of(tables, start) for start in starts])
+        uniform = words.lanes(words_at + LANES)
+        parts, units = (number.narrowed() for number in margin)
+        room = total.high_product(total.like(parts)) + units
+        chosen, unsure = rows.count_below(uniform.high_product(total), room)
+        choices.put(0, chosen.widened())
+        return fit.where(unsure.bits(), nobody)
 
     return narrow_choices
 

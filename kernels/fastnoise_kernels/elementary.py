@@ -115,7 +115,7 @@ def turned(word: Lanes, bits: int = 46) -> tuple[Floats, Floats]:
     cosine = y.times_plus(polynomial(COSINE, y), 1.0)
     sine = f.times_plus(HALF_PI, f * (y * polynomial(SINE, y)))
     across = (word & 1 << 62).equals(0)
-    a, b = cosine.chosen(across, sine), sine.chosen(across, cosine)
+    a, b = across.where(cosine, sine), across.where(sine, cosine)
     # they are (c, s), (-s, c), (-c, -s), (s, -c): signs are the first bit, and both bits'
     return a.with_sign(word ^ word << 1), b.with_sign(word)
 

@@ -1,98 +1,123 @@
 """Fillers: functions that fill a tile with the integer noise of a law.
 
-A loop calls its filler through an address, once a tile, so that laws and dtypes compile separately:
-their sum, not their product.
+A loop calls its filler through an address, once per tile, so that laws and dtypes compile
+separately: their sum, not their product.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 from llvmlite import ir
-from numba import types
+from numba import carray, int64, types, uint32, uint64
 from numba.core.ccallback import CFunc
-from numba.extending import intrinsic
 
+from fastnoise_kernels.ahead import SLOTS
 from fastnoise_kernels.cache import kernel_cache
-from fastnoise_kernels.chacha import BATCH, LINE
-from fastnoise_kernels.jit import inner
-from fastnoise_kernels.memory import prefetch_near, prefetch_to_write
+from fastnoise_kernels.chacha import fill_words, fill_words_of, words_room
+from fastnoise_kernels.intrinsics import intrinsic
+from fastnoise_kernels.jit import inlined, named_after
+from fastnoise_kernels.lanes import Number
+from fastnoise_kernels.layout import WIDTH
 
-ARGUMENTS = (  # see `call_filler`
-    types.CPointer(types.uint32),  # key: 8 words
-    types.CPointer(types.uint64),  # law
-    types.int64,  # words in the law
-    types.int64,  # the first row, or -1: the rows are `ids`
-    types.CPointer(types.int64),  # ids
-    types.int64,  # how many rows
-    types.CPointer(types.int64),  # ahead: see `look_ahead`
-    types.CPointer(types.uint64),  # scratch: room for words and whatever else
-)
+
+class Tile(NamedTuple):
+    """The rows that a filler is asked for, and what it may use.
+
+    It fills whole groups of sixteen rows: `lead` others precede the first row that is asked for.
+    """
+
+    key: Any  # 8 words
+    law: Any
+    first: int  # the first row, or -1: the rows are `ids`
+    ids: Any
+    lead: int
+    n: int  # rows that are asked for
+    words: Any  # those of all groups, 32 bits each
+    room: Any  # for whatever else, in 64-bit words
+    ahead: Any  # see `ahead`
+    noise: Any  # to be filled
+
+
+@inlined
+def rows_before(first):
+    """How many rows of its group precede row `first`; 0 if the rows are ids."""
+    return max(first, 0) % 16
+
+
+@inlined
+def marked_row(marks, at, tile):
+    """The row at place `at`, if the mask of its group marks it and it is asked for; else -1."""
+    if marks >> np.uint32(at % 16) & np.uint32(1) == 0 or not tile.lead <= at < tile.lead + tile.n:
+        return np.int64(-1)
+    return row_at(at, tile)
+
+
+@inlined
+def row_at(at, tile):
+    return tile.ids[at] if tile.first < 0 else tile.first - tile.lead + at
+
+
+@inlined
+def tile_of(key, law, first, ids, n, ahead, scratch, noise):
+    """With the words of its rows, which are at the start of `scratch`."""
+    width = np.int64(law[WIDTH])
+    used = words_room(n, width) // 2
+    words, start = scratch[:used].view(np.uint32), 0
+    if first < 0:
+        fill_words_of(key, ids, width, words)
+    else:
+        start = fill_words(key, first, n, width, words, ahead)
+    lead, room = rows_before(first), scratch[used:]
+    return Tile(key, law, first, ids, lead, n, words[start:], room, ahead, noise)
 
 
 class Filler:
-    """A compiled tile filler; `address` compiles it, or loads it from the cache."""
+    """A compiled tile filler; `address` compiles it, or loads it from the cache.
+
+    The function gets a `Tile`, and returns whether there is noise that its loop must look at one by
+    one: some that is undecided or, of integers, has more than 53 bits.
+    """
 
     def __init__(self, noise: Any, function: Callable[..., Any]) -> None:
+        key, law, ids, ahead, scratch = map(types.CPointer, (uint32, uint64, int64, int64, uint64))
+        arguments = key, law, int64, int64, ids, int64, ahead, scratch, int64
+        self.signature = (*arguments, types.CPointer(noise), int64), int64  # see `call_filler`
         self.function = function
-        self.signature = (*ARGUMENTS, types.CPointer(noise)), types.int64
 
     @cached_property
     def address(self) -> int:
-        compiled = CFunc(self.function, self.signature, {}, {"error_model": "numpy"})
+        entry = named_after(self.function, "entry", _entry(inlined(self.function)))
+        compiled = CFunc(entry, self.signature, {}, {"error_model": "numpy"})
         compiled._cache = kernel_cache(self.function)
         compiled.compile()
         self._keep_alive = compiled
         return int(compiled.address)
 
 
-filler = partial(Filler, types.int64)  # noise of scalars: integers
+filler = partial(Filler, int64)  # noise of scalars: integers
 vector_filler = partial(Filler, types.float64)  # of vectors: see `vectors`
 
 
+def _entry(fill: Any) -> Callable[..., Any]:
+    def entry(key, law, law_size, first, ids, n, ahead, scratch, room, noise, size):
+        key, law, ids = carray(key, 8), carray(law, law_size), carray(ids, n)
+        ahead, scratch, noise = carray(ahead, SLOTS), carray(scratch, room), carray(noise, size)
+        return fill(tile_of(key, law, first, ids, n, ahead, scratch, noise))
+
+    return entry
+
+
 @intrinsic
-def call_filler(typing, address, key, law, first, ids, n, ahead, scratch, noise):
-    """Call the filler at `address` on arrays.
-
-    It may write whole groups of rows: what comes back is how many of `noise` precede the first row
-    asked for, or the bitwise complement of that if noise of more than 53 bits is there.
-    """
-
-    def codegen(context, builder, signature, arguments):
-        def array(i):
-            return context.make_array(signature.args[i])(context, builder, arguments[i])
-
-        passed = [array(1).data, array(2).data, array(2).nitems, arguments[3], array(4).data]
-        passed += [arguments[5], array(6).data, array(7).data, array(8).data]
-        kind = ir.FunctionType(ir.IntType(64), [value.type for value in passed])
-        return builder.call(builder.inttoptr(arguments[0], kind.as_pointer()), passed)
-
-    integer = types.int64
-    return integer(types.intp, key, law, integer, ids, integer, ahead, scratch, noise), codegen
-
-
-@inner
-def look_ahead(ahead, x, out, at, values, words):
-    """Let a filler that computes so many 32-bit words fetch `values` of x and out from `at` on.
-
-    Their addresses, lines for each batch of words; lines for each group of rows, and where those
-    start, in lines.
-    """
-    ahead[0] = x.ctypes.data + at * x.itemsize
-    ahead[1] = out.ctypes.data + at * out.itemsize
-    lines, batches = values * x.itemsize // LINE + 1, words // BATCH + 1
-    ahead[2] = (lines + batches - 1) // batches
-    ahead[3], ahead[4] = 16 * x.itemsize // LINE, 0
-
-
-@inner
-def bring_near(ahead, group):
-    """Have the values of a group of rows, and their target, come from the second-level cache.
-
-    They do so while its noise is computed, and are there when it is added: 2.65 -> 2.55 ns a row.
-    """
-    for line in range(ahead[3] * group, ahead[3] * (group + 1)):
-        prefetch_near(ahead[0] + LINE * line)
-        prefetch_to_write(ahead[1] + LINE * line)
+def call_filler(
+    here, address: int64, key, law, first: int64, ids, n: int64, ahead, scratch, noise
+) -> int64:
+    """Call the filler at `address` on arrays: not 0 if some noise must be looked at one by one."""
+    passed = [key, law, law.size, first, ids, n, ahead, scratch, scratch.size, noise, noise.size]
+    values = [argument.value for argument in passed]
+    kind = ir.FunctionType(ir.IntType(64), [value.type for value in values])
+    function = here.builder.inttoptr(address.value, kind.as_pointer())
+    return Number(here.builder, here.builder.call(function, values))

@@ -4,10 +4,10 @@ A worker thread keeps the mode of the thread that started it, be it for kernels 
 """
 
 from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
+from numba import boolean
 
-from fastnoise_kernels.lanes import DOUBLE, I64
+from fastnoise_kernels.intrinsics import intrinsic
+from fastnoise_kernels.lanes import DOUBLE, I64, Number
 
 
 def _hidden(builder, value):
@@ -18,16 +18,11 @@ def _hidden(builder, value):
 
 
 @intrinsic
-def usual_floats(typing):
+def usual_floats(here) -> boolean:
     """Sums are rounded to nearest, and denormal floats are neither read nor written as 0."""
-
-    def codegen(context, builder, signature, arguments):
-        one, tiny, least, half = (
-            _hidden(builder, value) for value in (1.0, 2.0**-60, 2.0**-1022, 0.5)
-        )
-        not_up = builder.fcmp_ordered("==", builder.fadd(one, tiny), one)
-        not_down = builder.fcmp_ordered("==", builder.fsub(one, tiny), one)
-        kept = builder.fcmp_ordered("!=", builder.fmul(least, half), ir.Constant(DOUBLE, 0.0))
-        return builder.and_(builder.and_(not_up, not_down), kept)
-
-    return types.boolean(), codegen
+    builder, zero = here.builder, ir.Constant(DOUBLE, 0.0)
+    one, tiny, least, half = (_hidden(builder, v) for v in (1.0, 2.0**-60, 2.0**-1022, 0.5))
+    not_up = builder.fcmp_ordered("==", builder.fadd(one, tiny), one)
+    not_down = builder.fcmp_ordered("==", builder.fsub(one, tiny), one)
+    kept = builder.fcmp_ordered("!=", builder.fmul(least, half), zero)
+    return Number(builder, builder.and_(builder.and_(not_up, not_down), kept))

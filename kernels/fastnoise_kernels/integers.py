@@ -4,9 +4,9 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
-from fastnoise_kernels.filler import look_ahead
+from fastnoise_kernels.ahead import look_ahead
 from fastnoise_kernels.jit import inner, kernel
-from fastnoise_kernels.layout import DEEP, WIDTH
+from fastnoise_kernels.layout import UNDECIDED, WIDTH
 from fastnoise_kernels.memory import wide_vectors
 from fastnoise_kernels.release import TILE, fill_tile, is_in_place, set_aside, tile_rooms
 
@@ -41,34 +41,33 @@ def _add_saturating(value, noise, least, most):
 def add_integer_tile(noise, x, out, in_place, low, high, least, most):
     """out = x + noise, x clipped to low .. high.
 
-    Counts DEEP noise, where `out` becomes 0, or in place stays `x`.
+    Counts what is undecided: there `out` becomes 0, or in place stays `x`.
     """
     wide_vectors()
-    deep = 0
+    undecided = 0
     for i in range(len(x)):
         value = x[i]
-        if noise[i] == DEEP:
-            deep += 1
+        if noise[i] == UNDECIDED:
+            undecided += 1
             value = value if in_place else low - low
         else:
             value = add_saturating(min(max(value, low), high), noise[i], least, most)
         out[i] = value
-    return deep
+    return undecided
 
 
 @kernel
 def perturb_integers(start, stop, filler, key, law, first, ids, x, out, low, high, least, most):
-    """Rows start .. stop of int64 or uint64; counts those left for the Python layer (DEEP)."""
+    """Rows start .. stop of int64 or uint64; counts those that are undecided."""
     aside = np.empty(TILE, x.dtype)
     ahead, scratch, noise = tile_rooms()
     in_place = is_in_place(x, out)
-    deep = 0
+    undecided = 0
     at = start
     while at < stop:
         look_ahead(ahead, x, out, at, TILE, np.int64(law[WIDTH]) * TILE)
-        n, lead = fill_tile(filler, key, law, first, ids, at, stop, ahead, scratch, noise)
-        tile, some = noise[max(lead, ~lead) :], set_aside(x, at, n, out, aside)
-        put = out[at : at + n]
-        deep += add_integer_tile(tile, some, put, in_place, low, high, least, most)
+        n, lead, _ = fill_tile(filler, key, law, first, ids, at, stop, ahead, scratch, noise)
+        drawn, values, to = noise[lead:], set_aside(x, at, n, out, aside), out[at : at + n]
+        undecided += add_integer_tile(drawn, values, to, in_place, low, high, least, most)
         at += n
-    return deep
+    return undecided

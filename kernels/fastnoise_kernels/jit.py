@@ -100,9 +100,16 @@ def _parallel_twin(of: Kernel) -> Callable[..., Any]:
                 total += serial(rows * task // tasks, rows * (task + 1) // tasks, *arguments)
         return total
 
-    twin.__module__ = of.function.__module__
-    twin.__qualname__ = f"{of.function.__qualname__}.parallel"
-    return twin
+    return named_after(of.function, "parallel", twin)
+
+
+def named_after(
+    function: Callable[..., Any], suffix: str, other: Callable[..., Any]
+) -> Callable[..., Any]:
+    """`other` under a name of its own: two kernels from the cache must not share a symbol."""
+    other.__module__ = function.__module__
+    other.__qualname__ = f"{function.__qualname__}.{suffix}"
+    return other
 
 
 def threads_now() -> int:

@@ -3,131 +3,108 @@
 from functools import reduce
 from operator import or_
 
-from llvmlite import ir
-from numba import types
+from numba import float64, int64, uint32
 from numba.core import cgutils
-from numba.extending import intrinsic
 
-from fastnoise_kernels import lanes
+from fastnoise_kernels.intrinsics import intrinsic
+from fastnoise_kernels.lanes import I32, LANES, Number
 from fastnoise_kernels.layers import place_lanes, places
 from fastnoise_kernels.sorting import sorting_network
 
 FEW = 8  # dimensions in which registers hold all numbers of sixteen rows
 
 
-def layer_lanes(builder, layers, most, sizes):
+def layer_lanes(layers, most, sizes):
     """N + d of sixteen rows on their layers, and what `places` is told."""
-    layers = lanes.load_floats(builder, layers, 0)
-    most = layers.times_plus(*lanes.unpacked(builder, most, 2))
-    return most, place_lanes(builder, layers, sizes, ir.Constant(lanes.I64, 0))
+    layers = layers.floats()
+    return layers.times_plus(*most), place_lanes(layers, sizes)
 
 
-def number_lanes(builder, words, at, most, sizes):
-    """Numbers below N + d, a mask of negative ones, and one of rows that need care."""
-    place, needed = places(builder, words, at, *sizes)
+def number_lanes(word, most, sizes):
+    """Numbers below N + d, a mask of negative ones, and one of careful rows."""
+    place, careful = places(word, *sizes)
     positive = place < 0.0
-    return (place + most).chosen(positive, place), ~positive, needed
+    return positive.where(place + most, place), ~positive, careful
 
 
 def in_order(x, y):
     smaller = x < y
-    return x.chosen(smaller, y), y.chosen(smaller, x)
+    return smaller.where(x, y), smaller.where(y, x)
 
 
 def gap_lanes(before, after, negative):
     """Gaps with signs; a mask of rows to be drawn again: two alike, or a zero with a minus sign."""
     size = after - before - 1.0
-    ones = lanes.Floats(size.builder, ir.Constant(lanes.FLOAT_LANES, [1.0] * lanes.LANES))
-    return (0.0 - size).chosen(negative, size), size < ones.chosen(negative, 0.0)
+    nothing = size.like(0.0)
+    return negative.where(0.0 - size, size), size < negative.where(1.0, nothing)
 
 
-def ball_lanes(dim, builder, words, at, most, sizes):
-    """The noise of sixteen rows, column by column; and a mask of those that need care."""
-    starts = (builder.add(at, ir.Constant(lanes.I64, 2 * lanes.LANES * i)) for i in range(dim))
-    numbers = (number_lanes(builder, words, start, most, sizes) for start in starts)
-    drawn, signs, needed = map(list, zip(*numbers, strict=True))
-    for front, back in sorting_network(dim):
+def ball_lanes(here, words, most, sizes):
+    """The noise of sixteen rows, column by column; and a mask of careful ones."""
+    numbers = (number_lanes(word, most, sizes) for word in words)
+    drawn, signs, careful = map(list, zip(*numbers, strict=True))
+    for front, back in sorting_network(len(drawn)):
         drawn[front], drawn[back] = in_order(drawn[front], drawn[back])
-    before = lanes.floats(builder, ir.Constant(lanes.DOUBLE, -1.0))
-    gaps, again = zip(*map(gap_lanes, [before, *drawn], drawn, signs), strict=True)
-    return gaps, reduce(or_, [*needed, *again])
+    befores = [here.floats(-1.0), *drawn[:-1]]
+    gaps, again = zip(*map(gap_lanes, befores, drawn, signs), strict=True)
+    return gaps, reduce(or_, [*careful, *again])
 
 
 @intrinsic
-def few_columns(typing, dim, words, at, layers, most, sizes, columns, fewest):
-    """All of it in 2 .. FEW dimensions, without a detour through memory: 3.9 -> 3.4 ns a value."""
+def few_columns(
+    here, dim: int64, words, at: int64, layers, most, sizes, columns, fewest: float64
+) -> uint32:
+    """All of it in 2 .. FEW dimensions, without a detour through memory: 3.9 -> 3.4 ns per value.
 
-    def codegen(context, builder, signature, arguments):
-        def data(i):
-            return context.make_array(signature.args[i])(context, builder, arguments[i]).data
-
-        most, sizes = layer_lanes(builder, data(3), arguments[4], data(5))
-        all_rows = ir.Constant(lanes.I32, 0xFFFF)
-        careful = cgutils.alloca_once_value(builder, all_rows)
-        for few in range(2, FEW + 1):  # one dimension is a matter of `staircase`
-            is_dim = builder.icmp_signed("==", arguments[0], ir.Constant(lanes.I64, few))
-            with builder.if_then(is_dim):
-                gaps, needed = ball_lanes(few, builder, data(1), arguments[2], most, sizes)
-                for i, gap in enumerate(gaps):
-                    lanes.store(gap, data(6), lanes.LANES * i)
-                builder.store((needed | (most < arguments[7])).bits(), careful)
-        return builder.load(careful)
-
-    integer = types.int64
-    arguments = integer, words, integer, layers, most, sizes, columns, types.float64
-    return types.uint32(*arguments), codegen
+    The words of a row are pairs of vectors, one per coordinate: a place and its sign.
+    """
+    builder = here.builder
+    most, sizes = layer_lanes(layers, most, sizes)
+    careful = cgutils.alloca_once_value(builder, here.number(0xFFFF, I32).value)
+    for few in range(2, FEW + 1):  # one dimension is a matter of `staircase`
+        with builder.if_then(dim.equals(few).value):
+            own_words = [words.word(at + 2 * LANES * i) for i in range(few)]
+            gaps, marked = ball_lanes(here, own_words, most, sizes)
+            for i, gap in enumerate(gaps):
+                columns.put(LANES * i, gap)
+            builder.store((marked | (most < fewest)).bits().value, careful)
+    return Number(builder, builder.load(careful))
 
 
 @intrinsic
-def ball_column(typing, words, at, layers, most, sizes, drawn, to, signs, i, fewest):
-    """A number below N + d and a sign, for sixteen rows; a mask of those that need care."""
-
-    def codegen(context, builder, signature, arguments):
-        def data(i):
-            return context.make_array(signature.args[i])(context, builder, arguments[i]).data
-
-        most, sizes = layer_lanes(builder, data(2), arguments[3], data(4))
-        number, negative, needed = number_lanes(builder, data(0), arguments[1], most, sizes)
-        lanes.store(number, data(5), arguments[6])
-        builder.store(negative.bits(), lanes.pointer(builder, data(7), arguments[8], lanes.I32))
-        return (needed | (most < arguments[9])).bits()
-
-    integer = types.int64
-    arguments = words, integer, layers, most, sizes, drawn, integer, signs, integer, types.float64
-    return types.uint32(*arguments), codegen
+def ball_column(
+    here,
+    words,
+    at: int64,
+    layers,
+    most,
+    sizes,
+    drawn,
+    to: int64,
+    signs,
+    i: int64,
+    fewest: float64,
+) -> uint32:
+    """A number below N + d and a sign, for sixteen rows; a mask of careful ones."""
+    most, sizes = layer_lanes(layers, most, sizes)
+    number, negative, careful = number_lanes(words.word(at), most, sizes)
+    drawn.put(to, number)
+    signs[i] = negative.bits()
+    return (careful | (most < fewest)).bits()
 
 
 @intrinsic
-def sort_columns(typing, columns, front, back):
+def sort_columns(here, columns, front: int64, back: int64):
     """The smaller of two columns to the front, for sixteen rows."""
-
-    def codegen(context, builder, signature, arguments):
-        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
-        sorted_ones = in_order(*(lanes.load_floats(builder, data, at) for at in arguments[1:]))
-        for column, at in zip(sorted_ones, arguments[1:], strict=True):
-            lanes.store(column, data, at)
-        return context.get_dummy_value()
-
-    return types.void(columns, types.int64, types.int64), codegen
+    places = front, back
+    for place, column in zip(places, in_order(*map(columns.floats, places)), strict=True):
+        columns.put(place, column)
 
 
 @intrinsic
-def gap_column(typing, drawn, at, signs, i, columns, to):
+def gap_column(here, drawn, at: int64, signs, i: int64, columns, to: int64) -> uint32:
     """From a column to the next, with signs; a mask of rows to be drawn again."""
-
-    def codegen(context, builder, signature, arguments):
-        def data(i):
-            return context.make_array(signature.args[i])(context, builder, arguments[i]).data
-
-        following = builder.add(arguments[1], ir.Constant(lanes.I64, lanes.LANES))
-        before, after = (
-            lanes.load_floats(builder, data(0), place) for place in (arguments[1], following)
-        )
-        where = lanes.pointer(builder, data(2), arguments[3], lanes.I32)
-        negative = lanes.mask_of(builder, builder.load(where))
-        gaps, again = gap_lanes(before, after, negative)
-        lanes.store(gaps, data(4), arguments[5])
-        return again.bits()
-
-    integer = types.int64
-    return types.uint32(drawn, integer, signs, integer, columns, integer), codegen
+    before, after = drawn.floats(at), drawn.floats(at + LANES)
+    gaps, again = gap_lanes(before, after, signs[i].as_mask())
+    columns.put(to, gaps)
+    return again.bits()

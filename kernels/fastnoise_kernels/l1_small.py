@@ -7,10 +7,10 @@ where they go; and each coordinate has a bit that is its sign.
 
 import numpy as np
 
+from fastnoise_kernels.alias import OUT_OF_WORDS
 from fastnoise_kernels.jit import inner
 from fastnoise_kernels.layers import ONE, bounded
 from fastnoise_kernels.layout import COUNT_THRESHOLDS, DIM
-from fastnoise_kernels.staircase import OUT_OF_WORDS
 
 WORD_BITS = 64
 

@@ -7,10 +7,10 @@ Integers and signs are drawn together: the upper half of twice N + d places is n
 """
 
 import numpy as np
-from numba import carray
 
-from fastnoise_kernels.chacha import AHEAD
-from fastnoise_kernels.filler import vector_filler
+from fastnoise_kernels.ahead import fetch_with_group
+from fastnoise_kernels.alias import OUT_OF_WORDS
+from fastnoise_kernels.filler import marked_row, vector_filler
 from fastnoise_kernels.jit import inner
 from fastnoise_kernels.l1_lanes import FEW, ball_column, few_columns, gap_column, sort_columns
 from fastnoise_kernels.l1_small import draw_small_ball
@@ -37,14 +37,7 @@ from fastnoise_kernels.layout import (
     WIDTH,
 )
 from fastnoise_kernels.memory import element
-from fastnoise_kernels.staircase import OUT_OF_WORDS
-from fastnoise_kernels.vectors import (
-    fetch_lines,
-    marked_row,
-    put_in_order,
-    scratch_size,
-    tile_words,
-)
+from fastnoise_kernels.vectors import put_in_order
 
 
 @inner
@@ -102,7 +95,7 @@ def redraw_ball(key, row, law, noise):
 
 @inner
 def ball_columns(law, words, start, layers, most, sizes, drawn, signs, columns):
-    """The noise of a group of rows on their layers; a mask of those that need care.
+    """The noise of a group of rows on their layers; a mask of careful ones.
 
     most: N + d by layer, slope and start; drawn: sixteen times -1, then room for the numbers.
     """
@@ -124,29 +117,26 @@ def ball_columns(law, words, start, layers, most, sizes, drawn, signs, columns):
 
 
 @vector_filler
-def fill_l1_staircase(key_at, law_at, law_size, first, ids_at, n, ahead_at, scratch_at, noise_at):
-    key, law, ids = carray(key_at, 8), carray(law_at, law_size), carray(ids_at, n)
+def fill_l1_staircase(tile):
+    """The words of a row: a place of 64 bits per coordinate, its sign included, then coins."""
+    law, words, noise = tile.law, tile.words, tile.noise
     dim, width = np.int64(law[DIM]), np.int64(law[WIDTH])
-    scratch = carray(scratch_at, scratch_size(n, width, dim))
-    ahead = carray(ahead_at, AHEAD)
-    words, lead, rest = tile_words(key, first, ids, n, width, ahead, scratch)
-    noise = carray(noise_at, (lead + n + 16) * dim)
-    groups, undecided = (lead + n + 15) // 16, False
-    layers, masks, rest = tile_layers(law, words, groups, rest)
+    layers, masks, rest = tile_layers(tile)
     sizes, columns, drawn = rest[:PLACE_SIZES], rest[16:], rest[16 * (dim + 1) :]
     steps, least = coordinate_size(law, 0, 0), coordinate_size(law, 0, 1) - ONE + law[DIM]
     most = np.float64(steps), np.float64(least)
     put_place_sizes(steps, least, 0.0, sizes)
     drawn[:16] = -1.0
     signs = drawn[16 * (dim + 1) :].view(np.uint32)
-    for group in range(groups):
-        fetch_lines(ahead, group)
+    undecided = False
+    for group in range(len(masks)):
+        fetch_with_group(tile.ahead, group)
         start, own, careful = 16 * width * group, layers[16 * group :], masks[group]
         careful |= ball_columns(law, words, start, own, most, sizes, drawn, signs, columns)
         put_in_order(columns, dim, noise, 16 * dim * group)
         for at in range(16 * group, 16 * group + 16 if careful else 0):
-            row = marked_row(careful, at, first, ids, lead, n)
+            row = marked_row(careful, at, tile)
             if row >= 0:
-                redraw_ball(key, row, law, noise[at * dim :])
+                redraw_ball(tile.key, row, law, noise[at * dim :])
                 undecided |= noise[at * dim] != noise[at * dim]
-    return ~lead if undecided else lead
+    return undecided

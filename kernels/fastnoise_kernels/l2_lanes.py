@@ -24,15 +24,13 @@ generously. Where h is 2**-39, quicker functions do: NEAR is added to h, and 2 N
 
 from functools import reduce
 from operator import and_
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
+from numba import int64, uint32, uint64
 
 from fastnoise_kernels import lanes
-from fastnoise_kernels.chacha import LINE
+from fastnoise_kernels.ahead import GROUP_LINES, GROUP_START, OUT, X
 from fastnoise_kernels.elementary import (
     above_inverse,
     logarithm,
@@ -41,8 +39,11 @@ from fastnoise_kernels.elementary import (
     turned,
     unit,
 )
+from fastnoise_kernels.intrinsics import intrinsic
 from fastnoise_kernels.jit import inner
+from fastnoise_kernels.lanes import I32, LANES, WOVEN
 from fastnoise_kernels.layout import BYTE_BITS, SPARE_BITS, UNIFORM_BITS
+from fastnoise_kernels.pointers import LINE, pointer_to
 from fastnoise_kernels.polynomials import NEAR
 
 ROUND = 2.0**-53
@@ -63,9 +64,9 @@ class Precision(NamedTuple):
     place_bits: int  # of an angle, besides its quarter
     off: float = 0.0  # what logarithms may be off by, besides rounding; sines by twice that
 
-    def here(self, context):
+    def on(self, here):
         """On the processor that is compiled for: quicker functions are those of AVX-512."""
-        return self if lanes.has_avx512(context) else self._replace(off=0.0)
+        return self if here.has_avx512 else self._replace(off=0.0)
 
     @property
     def unknown(self):
@@ -106,7 +107,7 @@ def plane(word, precision, scale, least, most):
     inverses = above_inverse(a) + above_inverse(b) + 1.0
     unknown = inverses.times_plus(least * precision.unknown, FLAT)
     error = radius.times_plus(precision.relative, unknown)
-    return ((radius, cosine), (radius, sine)), error.chosen(radius < most, 1.0)
+    return ((radius, cosine), (radius, sine)), (radius < most).where(error, 1.0)
 
 
 def space(word, precision, scale, least, most):
@@ -125,7 +126,7 @@ def space(word, precision, scale, least, most):
     relative = above_inverse(root).times_plus(2 * precision.unknown, precision.relative)
     error = radius.times_plus(relative, unknown)
     coordinates = (across, cosine), (across, sine), (radius, z)
-    return coordinates, error.chosen(radius < most, 1.0)
+    return coordinates, (radius < most).where(error, 1.0)
 
 
 def normal_radius(word, precision):
@@ -150,14 +151,14 @@ def surely_fits(size, part, u, shape):
 
 
 def chi(word, precision, sizes):
-    """A chi variable of 2 * shape + 2/3 degrees, and its relative error; misfits; and doubts.
+    """A chi variable of 2 * shape + 2/3 degrees, and its relative error; misfits; and careful rows.
 
     Marsaglia & Tsang's Gamma(shape + 1/3): shape * (1 + t)**3, t = spread x, spread = 1 / sqrt(9
     shape), which fits where ln u < x**2 / 2 + shape - cube * shape + ln(cube) * shape. 1 + t is off
     by spread times the error of x, and for rounding by 4 units of itself and 3 more, that of spread
     among them: by `part` of itself. For what all that is off by, see `chi_sizes`; ln(cube) may be
-    off by more. What surely fits does so whatever its neighbours need: doubts that are left are
-    looked for once more, in other tiles, and must be the same.
+    off by more. What surely fits does so whatever its neighbours need: careful rows that stay
+    undecided are looked for once more, in other tiles, and must be the same.
     """
     shape, spread, rounded, moved, largest = sizes
     radius, inverse = normal_radius(word(0), precision)
@@ -173,14 +174,14 @@ def chi(word, precision, sizes):
         drawn = precision.logarithm(u)
         flat = shape.times_plus(2 * precision.off, largest)
         margin = above_inverse(u).times_plus(precision.unknown, part.times_plus(moved, flat))
-        doubts = ~known | (root.size() < SMALLEST_CUBE_ROOT) | (u < precision.least)
-        doubts |= ~((limit - drawn).size() > margin)
+        careful = ~known | (root.size() < SMALLEST_CUBE_ROOT) | (u < precision.least)
+        careful |= ~((limit - drawn).size() > margin)
         fits = (drawn < limit) & (root > 0.0)
-        return ~(fits | doubts | sure), doubts & ~sure
+        return ~(fits | careful | sure), careful & ~sure
 
     sure = known & surely_fits((x * spread).size(), part, u, shape)
-    misfits, doubts = sure.unless_all(look_closer)
-    return (cube * shape * 2.0).root(), part * 1.6 + 5 * ROUND, misfits, doubts
+    misfits, careful = sure.unless_all(look_closer)
+    return (cube * shape * 2.0).root(), part * 1.6 + 5 * ROUND, misfits, careful
 
 
 @inner
@@ -204,27 +205,40 @@ def chi_sizes(shape, spread):
     )
 
 
+class Cell(NamedTuple):
+    """What noise is rounded to at first."""
+
+    steps: Any  # grid steps
+    half: Any  # half a step, in cells
+    mask: Any  # of the bits of a place in it
+
+
+class RadiusSizes(NamedTuple):
+    """In cells."""
+
+    scale: Any
+    least: Any  # the same, LEAST_CELLS at least
+    most: Any  # that a radius may be
+
+
 class Group:
     """The words of sixteen rows, woven, and how their coordinates become integers.
 
-    wide: whether places have more than spare bits; data: words; where: those of the group start,
-        the 32-bit one of places is, and what a cell is (`cell_sizes`); to: where coordinates go.
-        Those of a second pair have the later bytes of a word.
+    wide: whether places have more than spare bits; at: where the words of the group start, and
+        wide_at the 32-bit ones of places; to: where coordinates go. Those of a second pair have the
+        later bytes of a word.
     """
 
-    def __init__(self, wide, builder, data, where, to):
-        self.builder, self.data, self.to = builder, data, to
-        self.at, wide_at, cell = where
+    def __init__(self, wide, words, at, wide_at, cell, to):
+        self.words, self.at, self.to = words, at, to
         self.more = self._more(wide_at) if wide else None
-        self.size, self.half = lanes.unpacked(builder, cell, 2)
-        self.mask = builder.extract_value(cell, 2)
-        self.words = {}
+        self.steps, self.half, self.mask = cell.steps.floats(), cell.half.floats(), cell.mask
+        self.loaded = {}
 
     def word(self, i):
-        if i not in self.words:
-            at = self.builder.add(self.at, ir.Constant(lanes.I64, 2 * lanes.LANES * i))
-            self.words[i] = lanes.load_word(self.builder, self.data, at, lanes.WOVEN)
-        return self.words[i]
+        if i not in self.loaded:
+            self.loaded[i] = self.words.word(self.at + 2 * LANES * i, WOVEN)
+        return self.loaded[i]
 
     def place(self, i, word):
         """That in its cell of coordinate i: spare bits of a word, and perhaps a byte more."""
@@ -235,13 +249,11 @@ class Group:
 
     def _more(self, wide_at):
         """The bytes of a pair, or of one vector: first those of its first coordinate."""
-        shared = lanes.load(self.builder, self.data, wide_at, lanes.LANES_32).woven()
-        second = self.builder.and_(self.to, ir.Constant(lanes.I64, 2 * lanes.LANES))
-        skipped = self.builder.lshr(second, ir.Constant(lanes.I64, 1))  # 0 or two bytes
-        return (shared >> self.builder.trunc(skipped, lanes.I32)).widened()
+        skipped = (self.to & 2 * LANES) >> 1  # 0 or two bytes
+        return (self.words.lanes(wide_at).woven() >> skipped.narrowed()).widened()
 
     def store(self, drawn, first, columns):
-        """The integers of coordinates, the first of which has word `first`; a mask of doubts.
+        """The integers of coordinates, the first of which has word `first`; a mask of careful rows.
 
         A coordinate, the product of two factors, less its error is in some cell; it is sure to be
         there if there is room for the error twice. All coordinates are sure, or none.
@@ -253,135 +265,97 @@ class Group:
             cell = least.floor()
             sure.append(least - cell < most)  # not where anything is NaN
             place = self.place(i, self.word(first + i))
-            at = self.builder.add(self.to, ir.Constant(lanes.I64, lanes.LANES * i))
-            lanes.store(cell.times_plus(self.size, place), columns, at)
+            columns.put(self.to + LANES * i, cell.times_plus(self.steps, place))
         return (~reduce(and_, sure)).bits()
 
 
 def vectors_intrinsic(vectors, first, wide, precision):
-    """Sixteen vectors of two or three dimensions, woven, and a mask of doubts (`Group.store`)."""
+    """Sixteen vectors of two or three dimensions, woven, and a mask of careful rows."""
 
     @intrinsic
-    def sixteen_vectors(typing, words, at, wide_at, cell, sizes, columns):
-        def codegen(context, builder, signature, arguments):
-            def data(i):
-                return context.make_array(signature.args[i])(context, builder, arguments[i]).data
-
-            group = Group(wide, builder, data(0), arguments[1:4], ir.Constant(lanes.I64, 0))
-            sizes = lanes.unpacked(builder, arguments[4], 3)
-            drawn = vectors(group.word, precision.here(context), *sizes)
-            return group.store(drawn, first, data(5))
-
-        integer = types.int64
-        return types.uint32(words, integer, integer, cell, sizes, columns), codegen
+    def sixteen_vectors(here, words, at: int64, wide_at: int64, cell, sizes, columns) -> uint32:
+        group = Group(wide, words, at, wide_at, cell, here.number(0))
+        sizes = (size.floats() for size in sizes)
+        return group.store(vectors(group.word, precision.on(here), *sizes), first, columns)
 
     return sixteen_vectors
 
 
-def pairs_intrinsic(wide, precision):
-    """Pairs of coordinates of sixteen rows, normal numbers times the radii; all doubts in one mask.
+def _line_pointers(ahead, group):
+    """What `ahead.fetch_with_group` fetches: where it starts."""
+    skipped = ahead[GROUP_START] + ahead[GROUP_LINES] * group
+    return [pointer_to(ahead[address] + skipped * LINE) for address in (X, OUT)]
 
-    doubts: room for masks of a pair each (`Group.store`). The normal radius of a pair is computed a
-    turn ahead, since it takes as long as all the rest: 0.79 -> 0.74 ns in 128 dimensions.
+
+def pairs_intrinsic(wide, precision):
+    """Pairs of coordinates of sixteen rows, normal numbers times the radii; a mask of careful rows.
+
+    careful: room for masks of a pair each (`Group.store`). The normal radius of a pair is computed
+    a turn ahead, since it takes as long as all the rest: 0.79 -> 0.74 ns in 128 dimensions.
     """
 
     @intrinsic
-    def fill_pairs(typing, words, at, wide_at, cell, radii, columns, pairs, doubts, ahead, group):
-        def codegen(context, builder, signature, arguments):
-            def data(i):
-                return context.make_array(signature.args[i])(context, builder, arguments[i]).data
+    def fill_pairs(
+        here, words, start: int64, count: int64, cell, radii, columns, careful, ahead, group: int64
+    ) -> uint32:
+        """Pair after pair: their words start there, and bytes of places follow the last."""
+        wide_start = start + 4 * LANES * count
+        known = precision.on(here)
+        radius_times, off, unknown = (radii.floats(LANES * i) for i in range(3))
+        lines = _line_pointers(ahead, group)
 
-            def place(start, stride, i):
-                return builder.add(start, builder.mul(i, ir.Constant(lanes.I64, stride)))
+        def radius_of(pair):
+            return normal_radius(words.word(start + 4 * LANES * pair, WOVEN), known)
 
-            def radius_of(pair):
-                at = place(arguments[1], 4 * lanes.LANES, pair)
-                return normal_radius(lanes.load_word(builder, data(0), at, lanes.WOVEN), here)
+        def turn(pair, carried):
+            radius, inverse, some = carried
+            for line in range(LINES_WITH_PAIR):  # in pieces: a row may have many
+                for pointer in lines:
+                    (pointer + (pair * LINES_WITH_PAIR + line) * LINE).prefetch(2, to_write=True)
+            following = pair + 1
+            after = radius_of(following.equals(count).where(pair, following))
+            at, wide_at = start + 4 * LANES * pair, wide_start + LANES * (pair >> 1)
+            group = Group(wide, words, at, wide_at, cell, 2 * LANES * pair)
+            error = radius.times_plus(off, inverse.times_plus(unknown, FLAT))
+            coordinates = [(radius * radius_times, x) for x in known.turned(group.word(1))]
+            unsure = group.store((coordinates, error), 0, columns)
+            careful[pair] = unsure
+            return [*after, some | unsure]
 
-            def fetch_lines(pair):
-                """What `vectors.fetch_lines` does, in pieces: a row may have many."""
-                for address in addresses:
-                    for line in range(LINES_WITH_PAIR):
-                        where = place(address, LINE * LINES_WITH_PAIR, pair)
-                        where = builder.add(where, ir.Constant(lanes.I64, LINE * line))
-                        lanes.prefetch(builder, builder.inttoptr(where, byte), 2, to_write=True)
-
-            def turn(pair, carried):
-                radius, inverse, some = carried
-                fetch_lines(pair)
-                following = builder.add(pair, one)
-                is_last = builder.icmp_signed("==", following, arguments[6])
-                after = radius_of(builder.select(is_last, pair, following))
-                at = place(arguments[1], 4 * lanes.LANES, pair)
-                wide_at = place(arguments[2], lanes.LANES, builder.lshr(pair, one))
-                to = builder.mul(pair, ir.Constant(lanes.I64, 2 * lanes.LANES))
-                group = Group(wide, builder, data(0), (at, wide_at, arguments[3]), to)
-                error = radius.times_plus(off, inverse.times_plus(unknown, FLAT))
-                coordinates = [(radius * radii, x) for x in here.turned(group.word(1))]
-                unsure = group.store((coordinates, error), 0, data(5))
-                builder.store(unsure, lanes.pointer(builder, data(7), pair, lanes.I32))
-                return [*after, lanes.Lanes(builder, builder.or_(some.value, unsure))]
-
-            here, one = precision.here(context), ir.Constant(lanes.I64, 1)
-            byte = ir.IntType(8).as_pointer()
-            x, out, _, lines, start = (
-                builder.load(lanes.pointer(builder, data(8), i, lanes.I64)) for i in range(5)
-            )
-            skipped = builder.add(start, builder.mul(lines, arguments[9]))
-            addresses = [place(address, LINE, skipped) for address in (x, out)]
-            radii, off, unknown = (lanes.load_floats(builder, data(4), 16 * i) for i in range(3))
-            none = lanes.Lanes(builder, ir.Constant(lanes.I32, 0))
-            carried = [*radius_of(ir.Constant(lanes.I64, 0)), none]
-            *_, some = lanes.loop(builder, arguments[6], carried, turn)
-            return some.value
-
-        integer = types.int64
-        arguments = words, integer, integer, cell, radii, columns, integer, doubts, ahead, integer
-        return types.uint32(*arguments), codegen
+        carried = [*radius_of(here.number(0)), here.number(0, I32)]
+        *_, some = lanes.loop(count, carried, turn)
+        return some
 
     return fill_pairs
 
 
 def radii_intrinsic(precision):
-    """chi times the scale, NaN in doubt, and what that is off by; a mask of rows to draw again.
+    """chi times the scale, NaN if careful, and what that is off by; a mask of rows to draw again.
 
     All of it woven.
     """
 
     @intrinsic
-    def sixteen_radii(typing, words, at, chi_of, sizes, radii):
-        def codegen(context, builder, signature, arguments):
-            def data(i):
-                return context.make_array(signature.args[i])(context, builder, arguments[i]).data
+    def sixteen_radii(here, words, at: int64, chi_of, sizes, radii) -> uint32:
+        def word(i):
+            return words.word(at + 2 * LANES * i, WOVEN)
 
-            def word(i):
-                place = builder.add(arguments[1], ir.Constant(lanes.I64, 2 * lanes.LANES * i))
-                return lanes.load_word(builder, data(0), place, lanes.WOVEN)
-
-            chi_of = lanes.unpacked(builder, arguments[2], 5)
-            scale, _, most = lanes.unpacked(builder, arguments[3], 3)
-            here = precision.here(context)
-            drawn, off, misfits, doubts = chi(word, here, chi_of)
-            radius = drawn * scale
-            radius = radius.chosen((radius * LARGEST_NORMAL < most) & ~doubts, float("nan"))
-            relative = off + here.relative
-            known = radius.chosen(radius > LEAST_CELLS, LEAST_CELLS)
-            for i, value in enumerate((radius, radius * relative, known * here.unknown)):
-                lanes.store(value, data(4), lanes.LANES * i)
-            return misfits.bits()
-
-        return types.uint32(words, types.int64, chi_of, sizes, radii), codegen
+        known = precision.on(here)
+        chi_lanes = [size.floats() for size in chi_of]
+        drawn, off, misfits, careful = chi(word, known, chi_lanes)
+        radius = drawn * sizes.scale
+        fits = (radius * LARGEST_NORMAL < sizes.most) & ~careful
+        radius = fits.where(radius, float("nan"))
+        relative = off + known.relative
+        at_least = (radius > LEAST_CELLS).where(radius, LEAST_CELLS)
+        for i, value in enumerate((radius, radius * relative, at_least * known.unknown)):
+            radii.put(LANES * i, value)
+        return misfits.bits()
 
     return sixteen_radii
 
 
 @intrinsic
-def high_coins(typing, words, at, limit):
+def high_coins(here, words, at: int64, limit: uint64) -> uint32:
     """A mask of rows whose first word has spare bits of `limit` or more."""
-
-    def codegen(context, builder, signature, arguments):
-        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
-        coins = lanes.load(builder, data, arguments[1], lanes.LANES_32) & int(SPARE)
-        return (~(coins < builder.trunc(arguments[2], lanes.I32))).bits()
-
-    return types.uint32(words, types.int64, types.uint64), codegen
+    return (~(words.lanes(at) & int(SPARE) < limit.narrowed())).bits()

@@ -2,22 +2,24 @@
 
 The law is that of real numbers, uniforms with bits without end, and what comes out is theirs
 exactly. Floats tell where a coordinate is with an error that is bounded (`l2_lanes`); where that
-leaves a doubt (which of two cells, whether a radius fits), the row is looked at again with the next
-bits of its words; and where a doubt is left, the kernel writes NaN, and the Python layer decides
-with as many bits as it takes (`l2_reader.L2Reader`, the definition).
+leaves a doubt (which of two cells, whether a radius fits), the row is careful: it is looked at
+again with the next bits of its words. Where a doubt is left, it is undecided: the kernel writes
+NaN, and the Python layer decides with as many bits as it takes (`l2_reader`, the definition).
 """
 
 import numpy as np
-from numba import carray
 
-from fastnoise_kernels.chacha import AHEAD, BATCH, extra_blocks, refining_words, sixteen_blocks
-from fastnoise_kernels.filler import vector_filler
-from fastnoise_kernels.jit import inner
+from fastnoise_kernels.ahead import fetch_with_group, nothing_ahead
+from fastnoise_kernels.chacha import extra_blocks, refining_words, sixteen_blocks
+from fastnoise_kernels.filler import marked_row, row_at, vector_filler
+from fastnoise_kernels.jit import inlined, inner
 from fastnoise_kernels.l2_lanes import (
     LEAST_CELLS,
     LONG,
     SHORT,
     SPARE,
+    Cell,
+    RadiusSizes,
     chi_sizes,
     pairs_intrinsic,
     plane,
@@ -27,6 +29,7 @@ from fastnoise_kernels.l2_lanes import (
 )
 from fastnoise_kernels.l2_places import law_float, look_at_coins, place_of
 from fastnoise_kernels.layout import (
+    BATCH,
     DIM,
     EXTRA_NONCE,
     FINE_BITS,
@@ -41,14 +44,7 @@ from fastnoise_kernels.layout import (
     l2_words,
     words_before,
 )
-from fastnoise_kernels.vectors import (
-    fetch_lines,
-    marked_row,
-    put_woven_in_order,
-    row_at,
-    scratch_size,
-    tile_words,
-)
+from fastnoise_kernels.vectors import put_woven_in_order
 
 MOST_NOISE = 2.0**52  # what is larger is left to the Python layer
 NEXT = np.uint64(UNIFORM_BITS)  # the leading bits of a refining word take the place of spare ones
@@ -56,17 +52,20 @@ NEXT = np.uint64(UNIFORM_BITS)  # the leading bits of a refining word take the p
 
 @inner
 def cell_sizes(law):
-    """Of a cell: its grid steps, half a step in cells, a mask of the bits of a place."""
     steps = np.uint64(1) << law[FINE_BITS]
-    return np.float64(steps), 0.5 / np.float64(steps), steps - np.uint64(1)
+    return Cell(np.float64(steps), 0.5 / np.float64(steps), steps - np.uint64(1))
+
+
+@inner
+def without_places(cell):
+    return Cell(cell.steps, cell.half, np.uint64(0))
 
 
 @inner
 def radius_sizes(law):
-    """In cells: the scale; the same, LEAST_CELLS at least; the most that a radius may be."""
     steps = np.float64(np.uint64(1) << law[FINE_BITS])
     scale = law_float(law, SCALE) / steps
-    return scale, max(scale, LEAST_CELLS), MOST_NOISE / steps
+    return RadiusSizes(scale, max(scale, LEAST_CELLS), MOST_NOISE / steps)
 
 
 @inner
@@ -100,37 +99,40 @@ def woven_lane(lane):
 
 
 def _vector_groups(vectors, dim, wide):
-    """What fills all groups of rows in two or three dimensions; whether doubts are left."""
+    """What fills all groups of rows in two or three dimensions; whether some are undecided."""
     before, count = words_before(dim), l2_words(dim)
     sixteen_vectors = vectors_intrinsic(vectors, before, wide, SHORT)
     sixteen_longer = vectors_intrinsic(vectors, before, False, LONG)
 
-    @inner
-    def look_again(key, row, words, start, lane, cell, sizes, columns):
+    @inlined
+    def look_again(tile, at, cell, sizes, columns):
+        """The row at a place, from longer words; whether it is undecided."""
+        words, row, lane = tile.words, row_at(at, tile), at % 16
+        start = np.int64(tile.law[WIDTH]) * (at - lane)
         longer, again = np.zeros(32 * count, np.uint32), np.empty(16 * dim)
-        longer_words(key, row, words, start + lane, np.arange(count), longer)
-        cell_alone = cell[0], cell[1], np.uint64(0)
-        left = sixteen_longer(longer, 0, 0, cell_alone, sizes, again) & np.uint32(1) > 0
+        longer_words(tile.key, row, words, start + lane, np.arange(count), longer)
+        marked = sixteen_longer(longer, 0, 0, without_places(cell), sizes, again)
+        undecided = marked & np.uint32(1) > 0
         for i in range(dim):
-            at, wide_at = start + 32 * (before + i), start + 32 * count
-            place = place_of(i, lane, words, at, wide_at, cell[2])
-            columns[16 * i + woven_lane(lane)] = np.nan if left else again[16 * i] + place
-        return left
+            own, wide_at = start + 32 * (before + i), start + 32 * count
+            place = place_of(i, lane, words, own, wide_at, cell.mask)
+            columns[16 * i + woven_lane(lane)] = np.nan if undecided else again[16 * i] + place
+        return undecided
 
-    @inner
-    def fill_groups(key, law, first, ids, lead, n, words, cell, sizes, columns, ahead, noise):
-        width, left = np.int64(law[WIDTH]), False
-        for group in range((lead + n + 15) // 16):
-            fetch_lines(ahead, group)
+    @inlined
+    def fill_groups(tile, cell, sizes):
+        columns, width = tile.room.view(np.float64), np.int64(tile.law[WIDTH])
+        undecided = False
+        for group in range((tile.lead + tile.n + 15) // 16):
+            fetch_with_group(tile.ahead, group)
             start = 16 * width * group
-            woven = sixteen_vectors(words, start, start + 32 * count, cell, sizes, columns)
-            doubts = rows_in(woven)
-            for at in range(16 * group, 16 * group + 16 if doubts else 0):
-                row = marked_row(doubts, at, first, ids, lead, n)
-                if row >= 0:
-                    left |= look_again(key, row, words, start, at % 16, cell, sizes, columns)
-            put_woven_in_order(columns, dim, noise, 16 * dim * group)
-        return left
+            woven = sixteen_vectors(tile.words, start, start + 32 * count, cell, sizes, columns)
+            careful = rows_in(woven)
+            for at in range(16 * group, 16 * group + 16 if careful else 0):
+                if marked_row(careful, at, tile) >= 0:
+                    undecided |= look_again(tile, at, cell, sizes, columns)
+            put_woven_in_order(columns, dim, tile.noise, 16 * dim * group)
+        return undecided
 
     return fill_groups
 
@@ -153,30 +155,34 @@ def longer_radius(key, row, words, at, draw, chi_of, sizes, radii):
     else:
         longer_words(key, row, words, at, numbers, longer)
     if sixteen_longer_radii(longer, 0, chi_of, sizes, radii) & np.uint32(1):
-        radii[:] = np.nan  # what seemed to fit, in doubt, does not
+        radii[:] = np.nan  # what seemed to fit, does not
 
 
-@inner
-def look_again(key, row, words, start, lane, draw, pair, dim, cell, sizes, chi_of, columns):
-    """Two coordinates of a row, its radius as well, from longer words; whether in doubt."""
+@inlined
+def look_again(tile, at, draw, pair, cell, sizes, chi_of, columns):
+    """Two coordinates of a row, its radius as well, from longer words; whether undecided.
+
+    draw: which one its radius is; pair: the first of both coordinates.
+    """
+    key, words, row, lane = tile.key, tile.words, row_at(at, tile), at % 16
+    start, dim = np.int64(tile.law[WIDTH]) * (at - lane), np.int64(tile.law[DIM])
     longer, again, radii = np.zeros(64, np.uint32), np.empty(32), np.empty(48)
     longer_radius(key, row, words, start + lane, draw, chi_of, sizes, radii)
-    first = RADIUS_WORDS + pair
+    first, careful = RADIUS_WORDS + pair, np.empty(1, np.uint32)
     longer_words(key, row, words, start + 32 * first + lane, first + np.arange(2), longer)
-    doubts, cell_alone = np.empty(1, np.uint32), (cell[0], cell[1], np.uint64(0))
-    nothing_ahead = np.zeros(AHEAD, np.int64)
-    fill_longer_pairs(longer, 0, 0, cell_alone, radii, again, 1, doubts, nothing_ahead, 0)
-    left = doubts[0] & np.uint32(1) > 0
+    cell_alone, nothing = without_places(cell), nothing_ahead()
+    fill_longer_pairs(longer, 0, 1, cell_alone, radii, again, careful, nothing, 0)
+    undecided = careful[0] & np.uint32(1) > 0
     wide_at = start + 32 * (RADIUS_WORDS + dim + dim % 2)
     for i in range(2):
-        place = place_of(pair + i, lane, words, start + 32 * (first + i), wide_at, cell[2])
-        value = np.nan if left else again[16 * i] + place
+        place = place_of(pair + i, lane, words, start + 32 * (first + i), wide_at, cell.mask)
+        value = np.nan if undecided else again[16 * i] + place
         columns[16 * (pair + i) + woven_lane(lane)] = value
-    return left
+    return undecided
 
 
-@inner
-def draw_again(key, first, ids, lead, waiting, chi_of, sizes, radii, draws, room):
+@inlined
+def draw_again(tile, waiting, chi_of, sizes, radii, draws, room):
     """The radii of rows whose own did not fit, from extra draws: those of sixteen rows at a time.
 
     One by one, with sixteen draws each, they took a sixth of the time in four dimensions.
@@ -188,9 +194,9 @@ def draw_again(key, first, ids, lead, waiting, chi_of, sizes, radii, draws, room
         for start in range(0, len(waiting), 16):
             places = waiting[start : start + 16]
             for lane in range(len(places)):
-                counters[lane] = np.uint64(row_at(places[lane], first, ids, lead))
+                counters[lane] = np.uint64(row_at(places[lane], tile))
                 nonces[lane] = np.uint64(EXTRA_NONCE + draws[places[lane]])
-            sixteen_blocks(key, counters, nonces, words, 0)
+            sixteen_blocks(tile.key, counters, nonces, words, 0)
             misfits = sixteen_radii(words, 0, chi_of, sizes, some)
             for lane in range(len(places)):
                 at = places[lane]
@@ -205,8 +211,8 @@ def draw_again(key, first, ids, lead, waiting, chi_of, sizes, radii, draws, room
         waiting = waiting[:left]
 
 
-@inner
-def tile_radii(key, law, first, ids, lead, n, words, chi_of, sizes, radii, draws, waiting, room):
+@inlined
+def tile_radii(tile, chi_of, sizes, radii, draws, waiting, room):
     """Put the radii of all groups, 48 numbers each; which draws they are, 0 being a row's own.
 
     waiting, room: to use; as much as there are rows, and 208 numbers.
@@ -214,85 +220,64 @@ def tile_radii(key, law, first, ids, lead, n, words, chi_of, sizes, radii, draws
     draws[:] = 0
     count = 0
     for group in range(len(radii) // 48):
-        start = 16 * np.int64(law[WIDTH]) * group
-        woven = sixteen_radii(words, start, chi_of, sizes, radii[48 * group :])
+        start = 16 * np.int64(tile.law[WIDTH]) * group
+        woven = sixteen_radii(tile.words, start, chi_of, sizes, radii[48 * group :])
         misfits = rows_in(woven)
         for at in range(16 * group, 16 * group + 16 if misfits else 0):
-            if marked_row(misfits, at, first, ids, lead, n) >= 0:
+            if marked_row(misfits, at, tile) >= 0:
                 waiting[count] = at
                 count += 1
     if count > 0:
-        draw_again(key, first, ids, lead, waiting[:count], chi_of, sizes, radii, draws, room)
+        draw_again(tile, waiting[:count], chi_of, sizes, radii, draws, room)
 
 
-@inner
-def normal_groups(key, law, first, ids, lead, n, words, cell, sizes, rest, ahead, noise):
-    """What fills all groups in four dimensions or more; whether doubts are left."""
+@inlined
+def normal_groups(tile, cell, sizes):
+    """What fills all groups in four dimensions or more; whether some are undecided."""
+    law, words, ahead, rest = tile.law, tile.words, tile.ahead, tile.room.view(np.float64)
     dim, width = np.int64(law[DIM]), np.int64(law[WIDTH])
     chi_of = chi_sizes(law_float(law, SHAPE), law_float(law, SHAPE + 1))
-    pairs = (dim + 1) // 2
-    groups, left = (lead + n + 15) // 16, False
-    # Arrays of their own, three a tile and more, took 0.1 ns a value in 16 dimensions.
+    pairs, groups = (dim + 1) // 2, (tile.lead + tile.n + 15) // 16
+    # Arrays of their own, three per tile and more, took 0.1 ns per value in 16 dimensions.
     rows, values = 16 * groups, 16 * (dim + 1)
     radii, rest = rest[: 3 * rows], rest[3 * rows :]
     draws, waiting = rest[:rows].view(np.int64), rest[rows : 2 * rows].view(np.int64)
     columns, room = rest[2 * rows : 2 * rows + values], rest[2 * rows + values :]
-    tile_radii(key, law, first, ids, lead, n, words, chi_of, sizes, radii, draws, waiting, room)
-    doubts = room[: pairs // 2 + 1].view(np.uint32)
+    tile_radii(tile, chi_of, sizes, radii, draws, waiting, room)
+    marked, undecided = room[: pairs // 2 + 1].view(np.uint32), False
     for group in range(groups):
-        start, own = 16 * width * group, radii[48 * group :]
-        pairs_at, wide_at = start + 32 * RADIUS_WORDS, start + 32 * (RADIUS_WORDS + 2 * pairs)
-        if cell[2] > SPARE:
-            some = fill_wide_pairs(
-                words, pairs_at, wide_at, cell, own, columns, pairs, doubts, ahead, group
-            )
+        start, own = 16 * (width * group + 2 * RADIUS_WORDS), radii[48 * group :]
+        if cell.mask > SPARE:
+            some = fill_wide_pairs(words, start, pairs, cell, own, columns, marked, ahead, group)
         else:
-            some = fill_pairs(
-                words, pairs_at, wide_at, cell, own, columns, pairs, doubts, ahead, group
-            )
+            some = fill_pairs(words, start, pairs, cell, own, columns, marked, ahead, group)
         for pair in range(0, dim if some else 0, 2):
-            unsure = rows_in(doubts[pair // 2])
-            for at in range(16 * group, 16 * group + 16 if unsure else 0):
-                row, lane = marked_row(unsure, at, first, ids, lead, n), at % 16
-                if row >= 0:
-                    left |= look_again(
-                        key,
-                        row,
-                        words,
-                        start,
-                        lane,
-                        draws[at],
-                        pair,
-                        dim,
-                        cell,
-                        sizes,
-                        chi_of,
-                        columns,
-                    )
-        put_woven_in_order(columns, dim, noise, 16 * dim * group)
-    return left
+            careful = rows_in(marked[pair // 2])
+            for at in range(16 * group, 16 * group + 16 if careful else 0):
+                if marked_row(careful, at, tile) >= 0:
+                    undecided |= look_again(tile, at, draws[at], pair, cell, sizes, chi_of, columns)
+        put_woven_in_order(columns, dim, tile.noise, 16 * dim * group)
+    return undecided
 
 
 @vector_filler
-def fill_l2_laplace(key_at, law_at, law_size, first, ids_at, n, ahead_at, scratch_at, noise_at):
-    key, law, ids = carray(key_at, 8), carray(law_at, law_size), carray(ids_at, n)
-    dim, width = np.int64(law[DIM]), np.int64(law[WIDTH])
-    scratch = carray(scratch_at, scratch_size(n, width, dim))
-    ahead = carray(ahead_at, AHEAD)
-    words, lead, rest = tile_words(key, first, ids, n, width, ahead, scratch)
-    noise = carray(noise_at, (lead + n + 16) * dim)
-    cell, sizes = cell_sizes(law), radius_sizes(law)
-    wide = cell[2] > SPARE
+def fill_l2_laplace(tile):
+    """A row's words, of 64 bits: in two dimensions an angle and two uniforms of the radius, in
+    three a height, an angle and three; in more the three of chi, then two per pair of coordinates,
+    of a normal radius and an angle. Spare bits are places in cells: see `layout`."""
+    dim = tile.law[DIM]
+    cell, sizes = cell_sizes(tile.law), radius_sizes(tile.law)
+    wide = cell.mask > SPARE
     if dim > SPACE:
-        left = normal_groups(key, law, first, ids, lead, n, words, cell, sizes, rest, ahead, noise)
+        undecided = normal_groups(tile, cell, sizes)
     elif dim == SPACE and wide:
-        left = wide_spaces(key, law, first, ids, lead, n, words, cell, sizes, rest, ahead, noise)
+        undecided = wide_spaces(tile, cell, sizes)
     elif dim == SPACE:
-        left = spaces(key, law, first, ids, lead, n, words, cell, sizes, rest, ahead, noise)
+        undecided = spaces(tile, cell, sizes)
     elif wide:
-        left = wide_planes(key, law, first, ids, lead, n, words, cell, sizes, rest, ahead, noise)
+        undecided = wide_planes(tile, cell, sizes)
     else:
-        left = planes(key, law, first, ids, lead, n, words, cell, sizes, rest, ahead, noise)
-    if cell[2]:
-        left |= look_at_coins(key, law, first, ids, lead, n, words, noise)
-    return ~lead if left else lead
+        undecided = planes(tile, cell, sizes)
+    if cell.mask:
+        undecided |= look_at_coins(tile)
+    return undecided

@@ -16,7 +16,8 @@ from math import sqrt
 import numpy as np
 
 from fastnoise_kernels.chacha import refining_words
-from fastnoise_kernels.jit import inner
+from fastnoise_kernels.filler import marked_row
+from fastnoise_kernels.jit import inlined, inner
 from fastnoise_kernels.l2_lanes import SPARE, high_coins
 from fastnoise_kernels.layout import (
     BYTE_BITS,
@@ -30,7 +31,6 @@ from fastnoise_kernels.layout import (
     WIDTH,
 )
 from fastnoise_kernels.memory import float_of_bits
-from fastnoise_kernels.vectors import marked_row
 
 BYTE = np.uint64((1 << BYTE_BITS) - 1)
 FLAT = 2.0**-38  # of everything that does not depend on the law
@@ -115,25 +115,26 @@ def keep_place(key, law, row, coin, noise):
         coin = draw_place(key, row, attempt, fine, noise)
 
 
-@inner
-def look_at_coins(key, law, first, ids, lead, n, words, noise):
-    """Draw again places that are not kept, and doubt whole rows; whether there are any."""
-    dim, width, some = np.int64(law[DIM]), np.int64(law[WIDTH]), False
+@inlined
+def look_at_coins(tile):
+    """Draw again places that are not kept; rows where that is unknown become NaN: whether any."""
+    law, dim, width = tile.law, np.int64(tile.law[DIM]), np.int64(tile.law[WIDTH])
     high, low = law[KEPT_BELOW], law[KEPT_BELOW + 1]
-    for group in range((lead + n + 15) // 16):
+    undecided = False
+    for group in range((tile.lead + tile.n + 15) // 16):
         start = 16 * width * group
-        coins = high_coins(words, start, high)
-        for at in range(16 * group, 16 * group + 16 if coins else 0):
-            row = marked_row(coins, at, first, ids, lead, n)
+        careful = high_coins(tile.words, start, high)
+        for at in range(16 * group, 16 * group + 16 if careful else 0):
+            row = marked_row(careful, at, tile)
             if row < 0:
                 continue
-            leading = np.uint64(words[start + at % 16]) & SPARE
-            following = refining_words(key, row, np.array([COIN_INDEX]))[0]
+            leading = np.uint64(tile.words[start + at % 16]) & SPARE
+            following = refining_words(tile.key, row, np.array([COIN_INDEX]))[0]
             if leading == high and following < low:
                 continue
             coin = np.float64(leading) + np.float64(following) * 2.0**-64
-            vector = noise[at * dim : (at + 1) * dim]
-            if not keep_place(key, law, row, coin / 2.0**SPARE_BITS, vector):
+            vector = tile.noise[at * dim : (at + 1) * dim]
+            if not keep_place(tile.key, law, row, coin / 2.0**SPARE_BITS, vector):
                 vector[:] = np.nan
-                some = True
-    return some
+                undecided = True
+    return undecided

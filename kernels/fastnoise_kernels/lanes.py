@@ -1,18 +1,19 @@
 """Sixteen rows at a time: LLVM vectors that read like arithmetic.
 
 The loop vectoriser gives up on table look-ups and would decide anew on every machine; these
-vectors compile to the same instructions everywhere, split to the width the processor has.
+vectors compile to the same instructions everywhere, split to the width the processor has. How to
+read a function that is written with them: `docs/kernels.md`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Self, TypeVar
 
 from llvmlite import ir
 
 LANES = 16
-I16, I32, I64 = (ir.IntType(bits) for bits in (16, 32, 64))
+I8, I16, I32, I64 = (ir.IntType(bits) for bits in (8, 16, 32, 64))
 DOUBLE = ir.DoubleType()
 LANES_32 = ir.VectorType(I32, LANES)
 LANES_64 = ir.VectorType(I64, LANES)
@@ -20,68 +21,199 @@ FLOAT_LANES = ir.VectorType(DOUBLE, LANES)
 EIGHT = ir.VectorType(DOUBLE, 8)
 # Rows as they come where vectors are interleaved within 128 bits. That takes one instruction of two
 # operands; the order of rows takes one of three, which on Zen 4 keeps units busy that multiply, and
-# l2 noise 0.88 instead of 0.80 ns a coordinate.
+# l2 noise 0.88 instead of 0.80 ns per coordinate.
 WOVEN = [0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15]
 _LOW = 0xFFFFFFFF
 _LANES_1 = ir.VectorType(ir.IntType(1), LANES)
+V = TypeVar("V", bound="Vector")
 
 
-class Lanes:
-    """A vector of unsigned integers; ints and LLVM scalars on the right are broadcast."""
+class Value:
+    """What LLVM computes with, and where it writes its instructions: vectors and numbers alike.
+
+    Ints and floats on either side of an operator become constants, and single numbers beside a
+    vector are put in all of its lanes.
+    """
 
     def __init__(self, builder: ir.IRBuilder, value: ir.Value) -> None:
         self.builder, self.value = builder, value
 
     def _like(self, other: Any) -> ir.Value:
-        if isinstance(other, Lanes):
-            return other.value
-        return broadcast(self.builder, other, self.value.type).value
+        kind = self.value.type
+        if isinstance(other, int | float):
+            count = getattr(kind, "count", None)
+            return ir.Constant(kind, [other] * count if count else other)
+        if isinstance(other, Number) and not isinstance(self, Number):
+            return other.lanes(kind).value
+        return other.value
 
-    def _new(self, value: ir.Value) -> Lanes:
-        return Lanes(self.builder, value)
+    def _new(self, value: ir.Value) -> Self:
+        return type(self)(self.builder, value)
 
-    def __add__(self, other: Any) -> Lanes:
-        return self._new(self.builder.add(self.value, self._like(other)))
 
-    def __sub__(self, other: Any) -> Lanes:
-        return self._new(self.builder.sub(self.value, self._like(other)))
+class Integers(Value):
+    """Unsigned ones, unless a method says otherwise."""
 
-    def __rsub__(self, other: Any) -> Lanes:
+    def _with(self, other: Any, operation: str) -> Self:
+        if isinstance(self, Number) and isinstance(other, Vector):
+            return NotImplemented  # type: ignore[no-any-return]  # the vector does it
+        return self._new(getattr(self.builder, operation)(self.value, self._like(other)))
+
+    def __add__(self, other: Any) -> Self:
+        return self._with(other, "add")
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Self:
+        return self._with(other, "sub")
+
+    def __rsub__(self, other: Any) -> Self:
         return self._new(self.builder.sub(self._like(other), self.value))
 
-    def __mul__(self, other: Any) -> Lanes:
-        return self._new(self.builder.mul(self.value, self._like(other)))
+    def __mul__(self, other: Any) -> Self:
+        return self._with(other, "mul")
 
-    def __and__(self, other: Any) -> Lanes:
-        return self._new(self.builder.and_(self.value, self._like(other)))
+    __rmul__ = __mul__
 
-    def __or__(self, other: Any) -> Lanes:
-        return self._new(self.builder.or_(self.value, self._like(other)))
+    def __and__(self, other: Any) -> Self:
+        return self._with(other, "and_")
 
-    def __xor__(self, other: Any) -> Lanes:
-        return self._new(self.builder.xor(self.value, self._like(other)))
+    def __or__(self, other: Any) -> Self:
+        return self._with(other, "or_")
 
-    def __invert__(self) -> Lanes:
+    def __xor__(self, other: Any) -> Self:
+        return self._with(other, "xor")
+
+    def __invert__(self) -> Self:
         return self._new(self.builder.not_(self.value))
 
-    def __lshift__(self, other: Any) -> Lanes:
-        return self._new(self.builder.shl(self.value, self._like(other)))
+    def __lshift__(self, other: Any) -> Self:
+        return self._with(other, "shl")
 
-    def __rshift__(self, other: Any) -> Lanes:
-        return self._new(self.builder.lshr(self.value, self._like(other)))
+    def __rlshift__(self, other: Any) -> Self:
+        return self._new(self.builder.shl(self._like(other), self.value))
 
-    def __lt__(self, other: Any) -> Lanes:
-        return self._new(self.builder.icmp_unsigned("<", self.value, self._like(other)))
+    def __rshift__(self, other: Any) -> Self:
+        return self._with(other, "lshr")
 
-    def __gt__(self, other: Any) -> Lanes:
-        return self._new(self.builder.icmp_unsigned(">", self.value, self._like(other)))
 
-    def exceeds(self, other: Any) -> Lanes:
+class Number(Integers):
+    """A single integer, the same for all rows: an index, a size; or a float to put in lanes."""
+
+    def narrowed(self) -> Number:
+        return self._new(self.builder.trunc(self.value, I32))
+
+    def widened(self) -> Number:
+        return self._new(self.builder.zext(self.value, I64))
+
+    def as_float(self) -> Number:
+        """The float64 that is nearest."""
+        return self._new(self.builder.uitofp(self.value, DOUBLE))
+
+    def is_below(self, other: Any) -> Number:
         """As signed integers."""
-        return self._new(self.builder.icmp_signed(">", self.value, self._like(other)))
+        return self._new(self.builder.icmp_signed("<", self.value, self._like(other)))
 
-    def equals(self, other: Any) -> Lanes:
+    def equals(self, other: Any) -> Number:
         return self._new(self.builder.icmp_unsigned("==", self.value, self._like(other)))
+
+    def where(self, chosen: Number, otherwise: Any) -> Number:
+        """`chosen` if this holds."""
+        return self._new(self.builder.select(self.value, chosen.value, chosen._like(otherwise)))
+
+    def at_most(self, other: Number) -> Number:
+        """The lesser of two signed integers."""
+        return self.is_below(other).where(self, other)
+
+    def as_mask(self) -> Mask:
+        """The opposite of `Mask.bits`."""
+        return Mask(
+            self.builder, self.builder.bitcast(self.builder.trunc(self.value, I16), _LANES_1)
+        )
+
+    def lanes(self, kind: ir.VectorType) -> Lanes:
+        """The same number in every lane."""
+        unknown = ir.Constant(kind, ir.Undefined)
+        first = self.builder.insert_element(unknown, self.value, ir.Constant(I32, 0))
+        same = ir.Constant(ir.VectorType(I32, kind.count), [0] * kind.count)
+        return Lanes(self.builder, self.builder.shuffle_vector(first, unknown, same))
+
+    def floats(self) -> Floats:
+        """A float64 in sixteen lanes."""
+        return Floats(self.builder, self.lanes(FLOAT_LANES).value)
+
+
+class Mask(Value):
+    """A bit for each of sixteen rows: what comparisons give."""
+
+    def __and__(self, other: Mask) -> Mask:
+        return self._new(self.builder.and_(self.value, other.value))
+
+    def __or__(self, other: Mask) -> Mask:
+        return self._new(self.builder.or_(self.value, other.value))
+
+    def __invert__(self) -> Mask:
+        return self._new(self.builder.not_(self.value))
+
+    def where(self, chosen: V | float, otherwise: V | float) -> V:
+        """Lane by lane: `chosen` where this is set. At least one of both is a vector."""
+        like: Any = chosen if isinstance(chosen, Vector) else otherwise
+        values = like._like(chosen), like._like(otherwise)
+        found: V = like._new(self.builder.select(self.value, *values))
+        return found
+
+    def bits(self) -> Number:
+        """As a 32-bit integer, lane 0 in the lowest bit."""
+        return Number(self.builder, self.builder.zext(self.builder.bitcast(self.value, I16), I32))
+
+    def unless_all(self, otherwise: Callable[[], Sequence[Mask]]) -> list[Mask]:
+        """Masks of none if this one is set in all lanes; else those of `otherwise`."""
+        none, before = ir.Constant(self.value.type, [0] * LANES), self.builder.block
+        some_unset = self.builder.icmp_unsigned("!=", (~self).bits().value, ir.Constant(I32, 0))
+        with self.builder.if_then(some_unset, likely=False):
+            found, inside = otherwise(), self.builder.block
+        masks = []
+        for mask in found:
+            phi = self.builder.phi(self.value.type)
+            phi.add_incoming(none, before)
+            phi.add_incoming(mask.value, inside)
+            masks.append(self._new(phi))
+        return masks
+
+
+class Vector(Value):
+    """Sixteen lanes, or the eight of a half."""
+
+    def like(self, other: Any) -> Self:
+        """A constant or a number as a vector of the same kind."""
+        return self._new(self._like(other))
+
+    def halves(self) -> list[ir.Value]:
+        """The first eight lanes, and the others."""
+        parts = (list(range(start, start + 8)) for start in (0, 8))
+        masks = (ir.Constant(ir.VectorType(I32, 8), part) for part in parts)
+        return [self.builder.shuffle_vector(self.value, self.value, mask) for mask in masks]
+
+
+class Lanes(Vector, Integers):
+    """A vector of unsigned integers, of 32 or 64 bits."""
+
+    def __lt__(self, other: Any) -> Mask:
+        return self._compared("<", other)
+
+    def __gt__(self, other: Any) -> Mask:
+        return self._compared(">", other)
+
+    def equals(self, other: Any) -> Mask:
+        return self._compared("==", other)
+
+    def _compared(self, how: str, other: Any) -> Mask:
+        found = self.builder.icmp_unsigned(how, self.value, self._like(other))
+        return Mask(self.builder, found)
+
+    def exceeds(self, other: Any) -> Mask:
+        """As signed integers."""
+        return Mask(self.builder, self.builder.icmp_signed(">", self.value, self._like(other)))
 
     def rotated(self, bits: int) -> Lanes:
         return (self << bits) | (self >> (32 - bits))
@@ -91,33 +223,18 @@ class Lanes:
         values = self.value, other.value, self._like(bits)
         return self._new(call(self.builder, "llvm.fshl.v16i32", LANES_32, *values))
 
-    def where(self, chosen: Lanes, otherwise: Any) -> Lanes:
-        """Lane by lane: `chosen` where this mask is set."""
-        other = chosen._like(otherwise)
-        return self._new(self.builder.select(self.value, chosen.value, other))
-
-    def unless_all(self, otherwise: Callable[[], Sequence[Lanes]]) -> list[Lanes]:
-        """Masks of none if this mask is set in all lanes; else those of `otherwise`."""
-        none, before = ir.Constant(self.value.type, [0] * LANES), self.builder.block
-        missing = self.builder.icmp_unsigned("!=", (~self).bits(), ir.Constant(I32, 0))
-        with self.builder.if_then(missing, likely=False):
-            found, inside = otherwise(), self.builder.block
-        masks = []
-        for mask in found:
-            phi = self.builder.phi(self.value.type)
-            phi.add_incoming(none, before)
-            phi.add_incoming(mask.value, inside)
-            masks.append(Lanes(self.builder, phi))
-        return masks
-
-    def widened(self) -> Lanes:
-        return self._new(self.builder.zext(self.value, LANES_64))
+    def widened(self, kind: ir.VectorType = LANES_64) -> Lanes:
+        return self._new(self.builder.zext(self.value, kind))
 
     def narrowed(self) -> Lanes:
         return self._new(self.builder.trunc(self.value, LANES_32))
 
     def sign_widened(self) -> Lanes:
         return self._new(self.builder.sext(self.value, LANES_64))
+
+    def sign_shifted(self, bits: int) -> Lanes:
+        """Shifted right as signed integers."""
+        return self._new(self.builder.ashr(self.value, self._like(bits)))
 
     def high_product(self, other: Lanes) -> Lanes:
         """The upper half of a product; one of 64 x 64 bits from four products of halves."""
@@ -129,35 +246,21 @@ class Lanes:
         carry = ((low * other_low) >> 32) + (cross & _LOW) + (other_cross & _LOW)
         return high * other_high + (cross >> 32) + (other_cross >> 32) + (carry >> 32)
 
-    def bits(self) -> ir.Value:
-        """A mask as a 32-bit integer, lane 0 in the lowest bit."""
-        return self.builder.zext(self.builder.bitcast(self.value, I16), I32)
-
-    def sign_shifted(self, bits: int) -> Lanes:
-        """Shifted right as signed integers."""
-        return self._new(self.builder.ashr(self.value, self._like(bits)))
-
     def floats(self) -> Floats:
         """Integers below 2**31, as floats."""
         return Floats(self.builder, self.builder.sitofp(self.value, FLOAT_LANES))
+
+    def as_floats(self) -> Floats:
+        """The floats that have these bits."""
+        return Floats(self.builder, self.builder.bitcast(self.value, FLOAT_LANES))
 
     def woven(self) -> Lanes:
         """Of rows in their order, in that of WOVEN."""
         order = ir.Constant(LANES_32, WOVEN)
         return self._new(self.builder.shuffle_vector(self.value, self.value, order))
 
-    def halves(self) -> list[ir.Value]:
-        """The first eight lanes, and the others."""
-        parts = (list(range(start, start + 8)) for start in (0, 8))
-        masks = (ir.Constant(ir.VectorType(I32, 8), part) for part in parts)
-        return [self.builder.shuffle_vector(self.value, self.value, mask) for mask in masks]
 
-    def as_floats(self) -> Floats:
-        """The floats that have these bits."""
-        return Floats(self.builder, self.builder.bitcast(self.value, FLOAT_LANES))
-
-
-class Floats(Lanes):
+class Floats(Vector):
     """A vector of float64."""
 
     def __add__(self, other: Any) -> Floats:
@@ -172,27 +275,25 @@ class Floats(Lanes):
     def __mul__(self, other: Any) -> Floats:
         return self._new(self.builder.fmul(self.value, self._like(other)))
 
-    def __lt__(self, other: Any) -> Lanes:
-        return Lanes(self.builder, self.builder.fcmp_ordered("<", self.value, self._like(other)))
-
-    def __gt__(self, other: Any) -> Lanes:
-        return Lanes(self.builder, self.builder.fcmp_ordered(">", self.value, self._like(other)))
-
-    def same_as(self, other: Any) -> Lanes:
-        return Lanes(self.builder, self.builder.fcmp_ordered("==", self.value, self._like(other)))
-
-    def _new(self, value: ir.Value) -> Floats:
-        return Floats(self.builder, value)
-
-    def chosen(self, mask: Lanes, otherwise: Any) -> Floats:
-        """Lane by lane: this where the mask is set."""
-        return self._new(self.builder.select(mask.value, self.value, self._like(otherwise)))
-
     def __truediv__(self, other: Any) -> Floats:
         return self._new(self.builder.fdiv(self.value, self._like(other)))
 
     def __neg__(self) -> Floats:
         return self._new(self.builder.fneg(self.value))
+
+    def __lt__(self, other: Any) -> Mask:
+        return self._compared("<", other)
+
+    def __gt__(self, other: Any) -> Mask:
+        return self._compared(">", other)
+
+    def equals(self, other: Any) -> Mask:
+        return self._compared("==", other)
+
+    def _compared(self, how: str, other: Any) -> Mask:
+        """Never where either is NaN."""
+        found = self.builder.fcmp_ordered(how, self.value, self._like(other))
+        return Mask(self.builder, found)
 
     def floor(self) -> Floats:
         return self._call("floor")
@@ -211,7 +312,7 @@ class Floats(Lanes):
     def floored_times_plus(self, factor: Any, addend: Any) -> Floats:
         """self * factor + addend, rounded down; with AVX-512 alone."""
         name, down = "llvm.x86.avx512.vfmadd.pd.512", ir.Constant(I32, 1 | 8)  # and no exceptions
-        values = (self._new(self._like(value)).halves() for value in (self, factor, addend))
+        values = (self.like(value).halves() for value in (self, factor, addend))
         eights = zip(*values, strict=True)
         return joined(self.builder, *(call(self.builder, name, EIGHT, *v, down) for v in eights))
 
@@ -235,116 +336,39 @@ def call(builder: ir.IRBuilder, name: str, kind: ir.Type, *arguments: ir.Value) 
     return builder.call(function, arguments)
 
 
-def mask_of(builder: ir.IRBuilder, bits: ir.Value) -> Lanes:
-    """The opposite of `bits`."""
-    return Lanes(builder, builder.bitcast(builder.trunc(bits, I16), _LANES_1))
-
-
-def broadcast(builder: ir.IRBuilder, scalar: Any, kind: ir.VectorType) -> Lanes:
-    if isinstance(scalar, int | float):
-        return Lanes(builder, ir.Constant(kind, [scalar] * kind.count))
-    first = builder.insert_element(ir.Constant(kind, ir.Undefined), scalar, ir.Constant(I32, 0))
-    same = ir.Constant(LANES_32, [0] * kind.count)
-    return Lanes(builder, builder.shuffle_vector(first, ir.Constant(kind, ir.Undefined), same))
-
-
-def floats(builder: ir.IRBuilder, scalar: Any) -> Floats:
-    return Floats(builder, broadcast(builder, scalar, FLOAT_LANES).value)
-
-
-def unpacked(builder: ir.IRBuilder, tuple_: ir.Value, count: int) -> Iterator[Floats]:
-    """Each float of a tuple in sixteen lanes."""
-    return (floats(builder, builder.extract_value(tuple_, i)) for i in range(count))
-
-
-def counting(builder: ir.IRBuilder) -> Lanes:
-    """0, 1, .. 15."""
-    return Lanes(builder, ir.Constant(LANES_64, list(range(LANES))))
-
-
-def times(builder: ir.IRBuilder, index: ir.Value, factor: int) -> ir.Value:
-    """An index, multiplied."""
-    return builder.mul(index, ir.Constant(I64, factor))
-
-
-def plus(builder: ir.IRBuilder, index: ir.Value, more: int) -> ir.Value:
-    """An index, further."""
-    return builder.add(index, ir.Constant(I64, more))
-
-
-def pointer(builder: ir.IRBuilder, data: ir.Value, index: Any, kind: ir.Type) -> ir.Value:
-    """The address of element `index` of `data`, which has those of `kind`, as one to `kind`."""
-    element = kind.element if isinstance(kind, ir.VectorType) else kind
-    offset = ir.Constant(I64, index) if isinstance(index, int) else index
-    address = builder.gep(builder.bitcast(data, element.as_pointer()), [offset])
-    return builder.bitcast(address, kind.as_pointer())
-
-
-def load(builder: ir.IRBuilder, data: ir.Value, index: Any, kind: ir.VectorType) -> Lanes:
-    where = pointer(builder, data, index, kind)
-    return Lanes(builder, builder.load(where, align=kind.element.width // 8))
-
-
-def load_floats(builder: ir.IRBuilder, data: ir.Value, index: Any) -> Floats:
-    return Floats(builder, builder.load(pointer(builder, data, index, FLOAT_LANES), align=8))
-
-
-def load_word(
-    builder: ir.IRBuilder, data: ir.Value, index: ir.Value, rows: Sequence[int] = range(LANES)
-) -> Lanes:
-    """A 64-bit word of sixteen rows: their low halves are there, then their high halves.
-
-    By one permutation of two vectors, instead of widening, shifting and joining them.
-    rows: in which order they are in the lanes.
-    """
-    following = builder.add(index, ir.Constant(I64, LANES))
-    low, high = (load(builder, data, at, LANES_32) for at in (index, following))
-    halves = [row + half for row in rows for half in (0, LANES)]
-    order = ir.Constant(ir.VectorType(I32, 2 * LANES), halves)
-    words = builder.shuffle_vector(low.value, high.value, order)
-    return Lanes(builder, builder.bitcast(words, LANES_64))
-
-
-def store(lanes: Lanes, data: ir.Value, index: Any) -> None:
-    kind = lanes.value.type
-    where = pointer(lanes.builder, data, index, kind)
-    lanes.builder.store(lanes.value, where, align=4)
-
-
-def prefetch(builder: ir.IRBuilder, address: ir.Value, cache: int, to_write: bool = False) -> None:
-    """Have the line at that address on its way to the first- or second-level cache."""
-    where = builder.bitcast(address, ir.IntType(8).as_pointer())
-    write, locality, data = (ir.Constant(I32, value) for value in (int(to_write), 4 - cache, 1))
-    call(builder, "llvm.prefetch.p0", ir.VoidType(), where, write, locality, data)
+def joined(builder: ir.IRBuilder, first: ir.Value, second: ir.Value) -> Floats:
+    """Two vectors of eight as one."""
+    both = ir.Constant(LANES_32, list(range(LANES)))
+    return Floats(builder, builder.shuffle_vector(first, second, both))
 
 
 def loop(
-    builder: ir.IRBuilder,
-    count: Any,
+    count: int | Number,
     carried: list[Any],
-    turn: Callable[[ir.Value, list[Any]], list[Any]],
+    turn: Callable[[Number, list[Any]], list[Any]],
 ) -> list[Any]:
     """`turn(i, carried)` for i = 0 .. count - 1, of at least one; it returns what is carried on.
 
-    Vectors that are carried (or a scalar as one) stay in registers. In a loop of numba's they go
-    through an array and back each time, which takes some 20 cycles.
+    Values that are carried stay in registers. In a loop of numba's vectors go through an array and
+    back each time, which takes some 20 cycles.
     """
+    builder = carried[0].builder
     before, again = builder.block, builder.append_basic_block("again")
     after = builder.append_basic_block("after")
     builder.branch(again)
     builder.position_at_end(again)
     i = builder.phi(I64)
     i.add_incoming(ir.Constant(I64, 0), before)
-    phis = [builder.phi(vector.value.type) for vector in carried]
-    for phi, vector in zip(phis, carried, strict=True):
-        phi.add_incoming(vector.value, before)
-    carried = turn(i, [type(v)(builder, phi) for v, phi in zip(carried, phis, strict=True)])
-    following, end = builder.add(i, ir.Constant(I64, 1)), builder.block
-    i.add_incoming(following, end)
-    for phi, vector in zip(phis, carried, strict=True):
-        phi.add_incoming(vector.value, end)
-    stop = ir.Constant(I64, count) if isinstance(count, int) else count
-    builder.cbranch(builder.icmp_signed("<", following, stop), again, after)
+    phis = [builder.phi(value.value.type) for value in carried]
+    for phi, value in zip(phis, carried, strict=True):
+        phi.add_incoming(value.value, before)
+    index = Number(builder, i)
+    carried = turn(index, [v._new(phi) for v, phi in zip(carried, phis, strict=True)])
+    following, end = index + 1, builder.block
+    i.add_incoming(following.value, end)
+    for phi, value in zip(phis, carried, strict=True):
+        phi.add_incoming(value.value, end)
+    builder.cbranch(following.is_below(count).value, again, after)
     builder.position_at_end(after)
     return carried
 
@@ -357,9 +381,3 @@ def has(context: Any, feature: str) -> bool:
 def has_avx512(context: Any) -> bool:
     """Whether it has what `lookups` finds in registers, and 32 of them."""
     return has(context, "avx512f")
-
-
-def joined(builder: ir.IRBuilder, first: ir.Value, second: ir.Value) -> Floats:
-    """Two vectors of eight as one."""
-    both = ir.Constant(LANES_32, list(range(LANES)))
-    return Floats(builder, builder.shuffle_vector(first, second, both))

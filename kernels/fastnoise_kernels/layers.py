@@ -1,19 +1,19 @@
 """Which layer a row's vector is uniform on, and uniform integers on it.
 
 A layer k has weight b**k times the number of its points. `draw_layer` and `bounded` are the
-definitions; `group_layers` and `places` compute the same for sixteen rows that need no care.
+definitions; `group_layers` and `places` compute the same for sixteen rows, but for careful ones.
 """
 
 from functools import partial
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
+from numba import int64, uint32
 
-from fastnoise_kernels import lanes, lookups
+from fastnoise_kernels import lookups
+from fastnoise_kernels.alias import HALF, LOW, OUT_OF_WORDS, look_up, pick
 from fastnoise_kernels.chacha import row_words
 from fastnoise_kernels.elementary import unit
+from fastnoise_kernels.intrinsics import intrinsic
 from fastnoise_kernels.jit import inlined, inner
 from fastnoise_kernels.layout import (
     COINS,
@@ -29,17 +29,9 @@ from fastnoise_kernels.layout import (
     TABLES,
     WIDTH,
 )
-from fastnoise_kernels.memory import element, put
-from fastnoise_kernels.staircase import (
-    LOW,
-    OUT_OF_WORDS,
-    draw_digit,
-    look_up,
-    product_high,
-)
-from fastnoise_kernels.staircase_lanes import pick
+from fastnoise_kernels.memory import element, product_high, put
+from fastnoise_kernels.staircase import draw_digit
 
-HALF = np.uint64(32)
 ONE, TWO = np.uint64(1), np.uint64(2)
 EXTRA_WORDS = 16  # that a careful row starts with
 MOST_NOISE = np.uint64(1 << 52)  # a side of a layer that is longer is left to the Python layer
@@ -54,28 +46,19 @@ def _entries_intrinsic(few_cells):
     """few_cells: whether registers hold the table (`lookups.permuted`)."""
 
     @intrinsic
-    def add_entries(typing, words, offset, law, cells, bits, last, times, layers):
-        """Add to layers `times` the entries that sixteen coins pick; a mask of ties and `last`."""
+    def add_entries(here, words, at: int64, law, header: int64, layers) -> uint32:
+        """Add to layers what sixteen coins pick of the table of `header`; a mask of careful rows.
 
-        def codegen(context, builder, signature, arguments):
-            def data(i):
-                return context.make_array(signature.args[i])(context, builder, arguments[i]).data
-
-            def short(i):
-                return builder.trunc(arguments[i], lanes.I32)
-
-            quick = few_cells and lanes.has_avx512(context)
-            cells_at = partial(lookups.permuted, cells=64) if quick else lookups.gather
-            coin = lanes.load(builder, data(0), arguments[1], lanes.LANES_32)
-            table = lanes.pointer(builder, data(2), arguments[3], lanes.I64)
-            entry, tie = pick(builder, table, coin, short(4), cells_at)
-            before = lanes.load_floats(builder, data(7), 0)
-            lanes.store(before + entry.floats() * arguments[6], data(7), 0)
-            return (tie | entry.equals(short(5))).bits()
-
-        word = types.uint64
-        arguments = words, types.int64, law, word, word, word, types.float64, layers
-        return types.uint32(*arguments), codegen
+        Those are ties, and the entry that stands for all from there on.
+        """
+        bits, cells, times, last = (
+            law[header + field] for field in (TABLE_BITS, TABLE_CELLS, TABLE_TIMES, TABLE_LAST)
+        )
+        quick = few_cells and here.has_avx512
+        cells_at = partial(lookups.permuted, cells=64) if quick else lookups.gather
+        entry, tie = pick(law + cells, words.lanes(at), bits.narrowed(), cells_at)
+        layers.put(0, layers.floats() + entry.floats() * times.as_float())
+        return (tie | entry.equals(last.narrowed())).bits()
 
     return add_entries
 
@@ -85,20 +68,17 @@ add_entries, add_few_entries = (_entries_intrinsic(few_cells) for few_cells in (
 
 @inner
 def group_layers(law, words, start, layers):
-    """The layers of sixteen rows, as floats; a mask of those that need care."""
+    """The layers of sixteen rows, as floats; a mask of careful ones."""
     careful = np.uint32(0)
     for lane in range(16):
         put(layers, lane, 0.0)
     place = start + 32 * np.int64(law[DIM])
     for coin in range(np.int64(law[COINS])):
-        header = TABLES + TABLE * coin
-        bits, cells = element(law, header + TABLE_BITS), element(law, header + TABLE_CELLS)
-        times, last = element(law, header + TABLE_TIMES), element(law, header + TABLE_LAST)
-        at, of_each = place + 16 * coin, np.float64(times)
-        if FEWEST_BITS <= bits <= MOST_BITS:
-            careful |= add_few_entries(words, at, law, cells, bits, last, of_each, layers)
+        header, at = TABLES + TABLE * coin, place + 16 * coin
+        if FEWEST_BITS <= element(law, header + TABLE_BITS) <= MOST_BITS:
+            careful |= add_few_entries(words, at, law, header, layers)
         else:
-            careful |= add_entries(words, at, law, cells, bits, last, of_each, layers)
+            careful |= add_entries(words, at, law, header, layers)
     return careful
 
 
@@ -116,32 +96,27 @@ def put_place_sizes(steps, radius, odd, sizes):
     sizes[4], sizes[5] = -2.0 * ROOM * steps, 1.0 - 2.0 * ROOM * radius
 
 
-@inner
-def tile_layers(law, words, groups, rest):
-    """The layers of so many groups; masks of rows that need care; and what is left of `rest`.
+@inlined
+def tile_layers(tile):
+    """The layers of all groups, their masks of careful rows, and room that is left, as floats.
 
     All of them first: what follows would wait for those of its group.
     """
-    layers, careful = rest[: 16 * groups], rest[16 * groups : 24 * groups].view(np.uint32)
+    groups, room = (tile.lead + tile.n + 15) // 16, tile.room.view(np.float64)
+    layers, careful = room[: 16 * groups], room[16 * groups :].view(np.uint32)[:groups]
     for group in range(groups):
-        start = 16 * np.int64(law[WIDTH]) * group
-        careful[group] = group_layers(law, words, start, layers[16 * group :])
-    return layers, careful, rest[24 * groups :]
+        start = 16 * np.int64(tile.law[WIDTH]) * group
+        careful[group] = group_layers(tile.law, tile.words, start, layers[16 * group :])
+    return layers, careful, room[24 * groups :]
 
 
-def place_lanes(builder, layers, sizes, sizes_at):
+def place_lanes(layers, sizes, sizes_at=0):
     """What `put_place_sizes` put, for sixteen rows on their layers."""
-
-    def by_layer(i):
-        both = (builder.add(sizes_at, ir.Constant(lanes.I64, i + j)) for j in range(2))
-        line = (builder.load(lanes.pointer(builder, sizes, at, lanes.DOUBLE)) for at in both)
-        return layers.times_plus(*(lanes.floats(builder, value) for value in line))
-
-    return [by_layer(i) for i in (0, 2, 4)]
+    return [layers.times_plus(sizes[sizes_at + i], sizes[sizes_at + i + 1]) for i in (0, 2, 4)]
 
 
-def places(builder, words, at, width, shift, most):
-    """`bounded` for sixteen rows less half - odd, in floats; and a mask of those that need care.
+def places(word, width, shift, most):
+    """`bounded` for sixteen rows less half - odd, in floats; and a mask of careful ones.
 
     In units of half * 2**-53, a float is off by 2 for the bits of a word that it lacks, by 1 for
     those of the constants, by 1 for the shift and by 1 for rounding itself: 5, where `room` is 8.
@@ -149,7 +124,7 @@ def places(builder, words, at, width, shift, most):
     the word not biased, since those are above an integer by width * 2**-64 at most. From a half of
     2**49 on, nothing is sure.
     """
-    least = unit(lanes.load_word(builder, words, at)).times_plus(width, shift)
+    least = unit(word).times_plus(width, shift)
     place = least.floor()
     return place, ~(least - place < most)
 

@@ -115,6 +115,7 @@ def l2_words(dim: int) -> int:
     return words_before(dim) + (dim if dim <= SPACE else dim + dim % 2)
 
 
+BATCH: Final = 256  # 32-bit words that sixteen blocks of the cipher hold
 EPOCH_BITS: Final = 40  # so many rows share a nonce (see `chacha`)
 
 # A row's own words come from the nonce of its epoch; ties, rejections and restarts read on under
@@ -130,11 +131,11 @@ REFINED_DRAW: Final = 1 << 20
 COIN_INDEX: Final = 1 << 39
 REFINED_BLOCK: Final = 1 << 40
 
-# What a kernel writes for noise that 64-bit arithmetic cannot decide: the Python layer redraws that
-# row in unbounded integers. Noise of 2**62 grid steps or more is rarer than e**-1024 at the widest
+# What a kernel writes for integer noise that is undecided: the Python layer redraws that row in
+# unbounded integers. Noise of 2**62 grid steps or more is rarer than e**-1024 at the widest
 # law it serves, scale 2**52; a coin that equals a slope in 64 bits is a row in 2**64.
-DEEP: Final = -(1 << 63)
-DEEP_STEPS: Final = 1 << 62
+UNDECIDED: Final = -(1 << 63)
+DECIDED_STEPS: Final = 1 << 62
 EXACT_FLOAT: Final = 1 << 53  # integers below this are floats
 
 # Choices in 32 bits: a weight is a product of numbers from tables of LEVEL_BASE, one for each digit

@@ -6,36 +6,36 @@ from llvmlite import ir
 
 from fastnoise_kernels import lanes
 from fastnoise_kernels.lanes import EIGHT, I32, I64, LANES, LANES_32, Floats, Lanes
+from fastnoise_kernels.pointers import Pointer
 
 
-def gather(builder: ir.IRBuilder, data: ir.Value, index: Lanes) -> Lanes:
-    """The 32-bit elements of `data` at the sixteen indices, of 32 bits as well.
+def gather(table: Pointer, index: Lanes) -> Lanes:
+    """The 32-bit elements of a table at the sixteen indices, of 32 bits as well.
 
-    One by one: a gather instruction takes longer (1.0 -> 0.55 ns a row on AMD's Zen 4). Two indices
-    leave their vector at a time.
+    One by one: a gather instruction takes longer (1.0 -> 0.55 ns per row on AMD's Zen 4). Two
+    indices leave their vector at a time.
     """
-    found = ir.Constant(LANES_32, ir.Undefined)
+    builder, found = index.builder, ir.Constant(LANES_32, ir.Undefined)
     pairs = builder.bitcast(index.value, ir.VectorType(I64, LANES // 2))
     for i in range(0, LANES, 2):
-        both = builder.extract_element(pairs, ir.Constant(I32, i // 2))
-        low = builder.and_(both, ir.Constant(I64, 0xFFFFFFFF))
-        for j, at in enumerate((low, builder.lshr(both, ir.Constant(I64, 32)))):
-            element = builder.load(lanes.pointer(builder, data, at, I32))
+        both = lanes.Number(builder, builder.extract_element(pairs, ir.Constant(I32, i // 2)))
+        for j, at in enumerate((both & 0xFFFFFFFF, both >> 32)):
+            element = builder.load(table.of(I32, at))
             found = builder.insert_element(found, element, ir.Constant(I32, i + j))
     return Lanes(builder, found)
 
 
-def permuted(builder: ir.IRBuilder, data: ir.Value, index: Lanes, cells: int = 32) -> Lanes:
-    """What `gather` gives, of 32 or 64 elements, all of which are read: 1.0 -> 0.1 ns a row."""
-    low = of_two(index, *table_of(builder, data, 0))
+def permuted(table: Pointer, index: Lanes, cells: int = 32) -> Lanes:
+    """What `gather` gives, of 32 or 64 elements, all of which are read: 1.0 -> 0.1 ns per row."""
+    low = of_two(index, *table_of(table, 0))
     if cells == 32:
         return low
-    return (index < 32).where(low, of_two(index, *table_of(builder, data, 32)))
+    return (index < 32).where(low, of_two(index, *table_of(table, 32)))
 
 
-def table_of(builder: ir.IRBuilder, data: ir.Value, start: int) -> list[Lanes]:
+def table_of(table: Pointer, start: int) -> list[Lanes]:
     """32 elements of 32 bits in two registers."""
-    return [lanes.load(builder, data, at, LANES_32) for at in (start, start + LANES)]
+    return [table.lanes(at) for at in (start, start + LANES)]
 
 
 def of_two(index: Lanes, first: Lanes, second: Lanes) -> Lanes:

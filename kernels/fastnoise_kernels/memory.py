@@ -1,105 +1,74 @@
 """Elements, lines, bits and products as LLVM sees them, without what numba adds."""
 
+import numpy as np
 from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
+from numba import float64, int64, uint64
 
 from fastnoise_kernels import lanes
-from fastnoise_kernels.lanes import DOUBLE, I32, I64, pointer
+from fastnoise_kernels.intrinsics import intrinsic
+from fastnoise_kernels.jit import inlined, inner
+from fastnoise_kernels.lanes import DOUBLE, EIGHT, I32, I64, Number
+from fastnoise_kernels.pointers import pointer_to
 from fastnoise_kernels.shuffles import rows_of
 
 
 @intrinsic
-def wide_vectors(typing):
+def wide_vectors(here):
     """Have this function vectorised as wide as the processor goes, which LLVM shies away from.
 
-    The keystream runs at that width anyway; measured: 0.65 -> 0.44 ns a row of `add_tile`.
+    The keystream runs at that width anyway; measured: 0.65 -> 0.44 ns per row of `add_tile`.
     """
-
-    def codegen(context, builder, signature, arguments):
-        # llvmlite knows no attributes with a value, but writes what it finds.
-        set.add(builder.function.attributes, '"prefer-vector-width"="512"')
-        return context.get_dummy_value()
-
-    return types.void(), codegen
+    # llvmlite knows no attributes with a value, but writes what it finds.
+    set.add(here.builder.function.attributes, '"prefer-vector-width"="512"')
 
 
-@intrinsic
-def element(typing, array, index):
-    """array[index] of a contiguous array for an index that is never negative.
+@inlined
+def element(array, index):
+    """array[index] for an index that is never negative.
 
-    numba's own indexing counts negative ones from the end, which keeps loops from vectorising.
+    numba's own indexing counts negative ones from the end, which keeps loops from vectorising;
+    unsigned ones it takes as they are.
     """
-
-    def codegen(context, builder, signature, arguments):
-        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
-        return builder.load(builder.gep(data, [arguments[1]]))
-
-    return array.dtype(array, types.int64), codegen
+    return array[np.uint64(index)]
 
 
-@intrinsic
-def put(typing, array, index, value):
+@inlined
+def put(array, index, value):
     """array[index] = value, likewise."""
-
-    def codegen(context, builder, signature, arguments):
-        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
-        builder.store(arguments[2], builder.gep(data, [arguments[1]]))
-        return context.get_dummy_value()
-
-    return types.void(array, types.int64, array.dtype), codegen
+    array[np.uint64(index)] = value
 
 
-def _rows_intrinsic(order):
-    @intrinsic(prefer_literal=True)
-    def eight_rows(typing, count, columns, at, rows, to, dim):
+@inner
+def copy(values, to):
+    """to[: len(values)] = values, without the second it takes to compile numba's error message."""
+    for i in range(len(values)):
+        to[i] = values[i]
+
+
+def rows_intrinsic(order, count):
+    @intrinsic
+    def eight_rows(here, columns, at: int64, rows, to: int64, dim: int64):
         """Copy `count` columns of eight float64 (1, 2, 4 or 8 of them) to the rows of `order`.
 
         The columns are 16 apart from columns[at] on, the rows `dim` from rows[to] on.
         """
-        columns_at_once = count.literal_value
-
-        def codegen(context, builder, signature, arguments):
-            def data(i):
-                return context.make_array(signature.args[i])(context, builder, arguments[i]).data
-
-            eight, some = ir.VectorType(DOUBLE, 8), ir.VectorType(DOUBLE, columns_at_once)
-            vectors = []
-            for i in range(columns_at_once):
-                column = builder.add(arguments[2], ir.Constant(I64, 16 * i))
-                vectors.append(builder.load(pointer(builder, data(1), column, eight), align=8))
-            pieces = 8 // columns_at_once
-            for i, vector in enumerate(rows_of(builder, vectors)):
-                for piece in range(pieces):
-                    start = columns_at_once * piece
-                    kept = list(range(start, start + columns_at_once))
-                    mask = ir.Constant(ir.VectorType(I32, columns_at_once), kept)
-                    row = builder.shuffle_vector(vector, vector, mask)
-                    skipped = lanes.times(builder, arguments[5], order[i * pieces + piece])
-                    offset = builder.add(arguments[4], skipped)
-                    builder.store(row, pointer(builder, data(3), offset, some), align=8)
-            return context.get_dummy_value()
-
-        integer = types.int64
-        return types.void(count, columns, integer, rows, integer, integer), codegen
+        builder, some = here.builder, ir.VectorType(DOUBLE, count)
+        starts = (columns.of(EIGHT, at + 16 * i) for i in range(count))
+        vectors = rows_of(builder, [builder.load(start, align=8) for start in starts])
+        for place in range(8):
+            vector, start = vectors[place * count // 8], place * count % 8
+            kept = ir.Constant(ir.VectorType(I32, count), list(range(start, start + count)))
+            row = builder.shuffle_vector(vector, vector, kept)
+            builder.store(row, rows.of(some, to + dim * order[place]), align=8)
 
     return eight_rows
 
 
-eight_rows, eight_woven_rows = _rows_intrinsic(range(8)), _rows_intrinsic(lanes.WOVEN[:8])
-
-
 def _prefetch_intrinsic(cache, to_write=False):
     @intrinsic
-    def prefetch(typing, address):
+    def prefetch(here, address: int64):
         """Have the line at that address on its way to the first- or second-level cache."""
-
-        def codegen(context, builder, signature, arguments):
-            where = builder.inttoptr(arguments[0], ir.IntType(8).as_pointer())
-            lanes.prefetch(builder, where, cache, to_write)
-            return context.get_dummy_value()
-
-        return types.void(types.int64), codegen
+        pointer_to(address).prefetch(cache, to_write)
 
     return prefetch
 
@@ -109,30 +78,27 @@ prefetch_to_write = _prefetch_intrinsic(cache=2, to_write=True)
 
 
 @intrinsic
-def times_plus(typing, value, factor, addend):
+def product_high(here, a: uint64, b: uint64) -> uint64:
+    """The upper 64 bits of a 64 x 64 bit product."""
+    builder, wide = here.builder, ir.IntType(128)
+    a, b = (Number(builder, builder.zext(factor.value, wide)) for factor in (a, b))
+    return Number(builder, builder.trunc((a * b >> 64).value, I64))
+
+
+@intrinsic
+def times_plus(here, value: float64, factor: float64, addend: float64) -> float64:
     """value * factor + addend, of a product that is exact: the same bits with and without fma."""
-
-    def codegen(context, builder, signature, arguments):
-        if lanes.has(context, "fma"):
-            return lanes.call(builder, "llvm.fma.f64", DOUBLE, *arguments)
-        product = builder.fmul(*arguments[:2])
-        return builder.fadd(product, arguments[2])
-
-    real = types.float64
-    return real(real, real, real), codegen
+    builder, numbers = here.builder, (value.value, factor.value, addend.value)
+    if lanes.has(here.context, "fma"):
+        return Number(builder, lanes.call(builder, "llvm.fma.f64", DOUBLE, *numbers))
+    return Number(builder, builder.fadd(builder.fmul(*numbers[:2]), numbers[2]))
 
 
-@intrinsic
-def float_bits(typing, value):
-    def codegen(context, builder, signature, arguments):
-        return builder.bitcast(arguments[0], context.get_value_type(types.int64))
-
-    return types.int64(types.float64), codegen
+@inlined
+def float_bits(value):
+    return np.float64(value).view(np.int64)
 
 
-@intrinsic
-def float_of_bits(typing, bits):
-    def codegen(context, builder, signature, arguments):
-        return builder.bitcast(arguments[0], context.get_value_type(types.float64))
-
-    return types.float64(types.int64), codegen
+@inlined
+def float_of_bits(bits):
+    return np.int64(bits).view(np.float64)

@@ -6,11 +6,11 @@ output's type: post-processing of the exact sum, so the guarantee of the integer
 
 import numpy as np
 
-from fastnoise_kernels.chacha import AHEAD
-from fastnoise_kernels.filler import call_filler, look_ahead
+from fastnoise_kernels.ahead import look_ahead, nothing_ahead
+from fastnoise_kernels.filler import call_filler, rows_before
 from fastnoise_kernels.jit import inner, kernel
-from fastnoise_kernels.layout import DEEP, WIDTH
-from fastnoise_kernels.memory import float_bits, float_of_bits, times_plus, wide_vectors
+from fastnoise_kernels.layout import UNDECIDED, WIDTH
+from fastnoise_kernels.memory import copy, float_bits, float_of_bits, times_plus, wide_vectors
 
 TILE = 512  # rows: words, noise and data of a tile stay in the first-level cache
 ROOM = 32  # a filler may write whole groups of rows
@@ -79,20 +79,23 @@ def tile_rooms():
     one process in sixteen took 1.8 ns a row instead of 1.4.
     """
     room = np.empty(SCRATCH + TILE + ROOM, np.uint64)
-    return np.zeros(AHEAD, np.int64), room[:SCRATCH], room[SCRATCH:].view(np.int64)
+    return nothing_ahead(), room[:SCRATCH], room[SCRATCH:].view(np.int64)
 
 
 @inner
 def fill_tile(filler, key, law, first, ids, at, stop, ahead, scratch, noise):
-    """The noise of the rows from place `at` on: how many it is, and what the filler says of it.
+    """The noise of the rows from place `at` on: how many, how many others of `noise` precede them,
 
-    Tiles end where batches do, so that only the first one computes part of a batch in vain.
+    and whether some must be looked at one by one. Tiles end where batches do, so that only the
+    first one computes part of a batch in vain.
     """
     if first < 0:
         n = min(TILE, stop - at)
-        return n, call_filler(filler, key, law, -1, ids[at:], n, ahead, scratch, noise)
+        look = call_filler(filler, key, law, -1, ids[at:], n, ahead, scratch, noise)
+        return n, 0, look != 0
     n = min(TILE - (first + at) % TILE, stop - at)
-    return n, call_filler(filler, key, law, first + at, ids, n, ahead, scratch, noise)
+    look = call_filler(filler, key, law, first + at, ids, n, ahead, scratch, noise)
+    return n, rows_before(first + at), look != 0
 
 
 @inner
@@ -109,19 +112,19 @@ def set_aside(x, at, n, out, room):
     some = x[at : at + n]
     if not is_in_place(x, out):
         return some
-    room[:n] = some
+    copy(some, room)
     return room[:n]
 
 
 @inner
-def add_tile(noise, x, out, low, high, bare, grid, whole):
+def add_tile(noise, x, out, low, high, nan, grid, whole):
     """out = x + noise * grid, released, for noise that floats hold exactly.
 
-    bare: nothing is clipped, and no value is NaN: 0.33 -> 0.20 ns a value.
+    nan: whether some values may be NaN. If not, and nothing is clipped: 0.33 -> 0.20 ns per value.
     """
     wide_vectors()
     inverse = 1.0 / grid
-    if bare:
+    if not nan and low == -np.inf and high == np.inf:
         for i in range(len(x)):
             point = snap(np.float64(x[i]), grid, inverse, whole)
             out[i] = times_plus(np.float64(noise[i]), grid, point)
@@ -132,61 +135,60 @@ def add_tile(noise, x, out, low, high, bare, grid, whole):
 
 
 @inner
-def add_wide_tile(noise, x, out, in_place, low, high, grid, whole):
-    """The same for any noise; counts DEEP noise, where `out` becomes NaN, or in place stays `x`."""
+def add_one_by_one(noise, x, out, in_place, low, high, grid, whole):
+    """The same for any noise; counts what is undecided: there `out` is NaN, in place still `x`."""
     inverse = 1.0 / grid
-    deep = 0
+    undecided = 0
     for i in range(len(x)):
-        if noise[i] == DEEP:
-            deep += 1
+        if noise[i] == UNDECIDED:
+            undecided += 1
             if not in_place:
                 out[i] = np.nan
         else:
             point = snap(clipped(np.float64(x[i]), low, high), grid, inverse, whole)
             out[i] = canonical(add_exactly(point, noise[i], grid))
-    return deep
+    return undecided
 
 
 @kernel
-def perturb_floats(start, stop, filler, key, law, first, ids, x, out, low, high, bare, grid, whole):
-    """out = x + noise for rows start .. stop; counts the rows left for the Python layer (DEEP)."""
+def perturb_floats(start, stop, filler, key, law, first, ids, x, out, low, high, nan, grid, whole):
+    """out = x + noise for rows start .. stop; counts those that are undecided."""
     aside = np.empty(TILE, x.dtype)
     ahead, scratch, noise = tile_rooms()
     in_place = is_in_place(x, out)
-    deep = 0
+    undecided = 0
     at = start
     while at < stop:
         look_ahead(ahead, x, out, at, TILE, np.int64(law[WIDTH]) * TILE)
-        n, lead = fill_tile(filler, key, law, first, ids, at, stop, ahead, scratch, noise)
-        some, put = set_aside(x, at, n, out, aside), out[at : at + n]
-        if lead >= 0:
-            add_tile(noise[lead:], some, put, low, high, bare, grid, whole)
+        n, lead, look = fill_tile(filler, key, law, first, ids, at, stop, ahead, scratch, noise)
+        drawn, values, to = noise[lead:], set_aside(x, at, n, out, aside), out[at : at + n]
+        if look:
+            undecided += add_one_by_one(drawn, values, to, in_place, low, high, grid, whole)
         else:
-            deep += add_wide_tile(noise[~lead:], some, put, in_place, low, high, grid, whole)
+            add_tile(drawn, values, to, low, high, nan, grid, whole)
         at += n
-    return deep
+    return undecided
 
 
 @kernel
 def fill_noise(start, stop, filler, key, law, first, ids, out):
-    """The integer noise itself, DEEP included."""
+    """The integer noise itself, UNDECIDED included."""
     ahead, scratch, noise = tile_rooms()
     at = start
     while at < stop:
-        n, lead = fill_tile(filler, key, law, first, ids, at, stop, ahead, scratch, noise)
-        lead = max(lead, ~lead)
-        out[at : at + n] = noise[lead : lead + n]
+        n, lead, _ = fill_tile(filler, key, law, first, ids, at, stop, ahead, scratch, noise)
+        copy(noise[lead : lead + n], out[at : at + n])
         at += n
     return 0
 
 
 @kernel
-def count_bad(start, stop, x, keep_nan):
-    """How many values are infinite, or NaN unless those are kept."""
+def count_bad(start, stop, x, nan):
+    """How many values are infinite, or NaN unless those are allowed."""
     wide_vectors()
     part = x[start:stop]
     bad = 0
-    if keep_nan:
+    if nan:
         for i in range(len(part)):
             bad += abs(part[i]) == np.inf
     else:

@@ -10,25 +10,14 @@ restart, a slope that might matter: one row in some thousands) to it.
 """
 
 import numpy as np
-from llvmlite import ir
-from numba import carray, types
-from numba.extending import intrinsic
 
-from fastnoise_kernels import lanes
-from fastnoise_kernels.chacha import (
-    AHEAD,
-    extra_words,
-    fill_words,
-    fill_words_of,
-    put_half,
-    row_words,
-    words_room,
-)
-from fastnoise_kernels.filler import bring_near, filler
-from fastnoise_kernels.jit import inner
+from fastnoise_kernels.ahead import bring_near
+from fastnoise_kernels.alias import HALF, LOW, OUT_OF_WORDS, look_up
+from fastnoise_kernels.chacha import extra_words, put_half, row_words
+from fastnoise_kernels.filler import filler, marked_row
+from fastnoise_kernels.jit import inlined, inner
 from fastnoise_kernels.layout import (
     BEYOND,
-    DEEP,
     DEEPEST,
     DIGIT_BITS,
     DIGIT_CELLS,
@@ -45,7 +34,6 @@ from fastnoise_kernels.layout import (
     LAPS,
     LAST_PLACES,
     LENT_BITS,
-    LIMBS,
     LONG,
     RADIUS,
     REST_SIDE,
@@ -57,54 +45,18 @@ from fastnoise_kernels.layout import (
     SLOPING,
     STEPS,
     TAIL,
+    UNDECIDED,
     WIDTH,
 )
-from fastnoise_kernels.sloping_lanes import sixteen_sloping_rows
-from fastnoise_kernels.staircase_lanes import rows_intrinsic
+from fastnoise_kernels.memory import product_high
+from fastnoise_kernels.sloping_lanes import SlopingSizes, sixteen_sloping_rows
+from fastnoise_kernels.staircase_lanes import LongSizes, ShortSizes, rows_intrinsic
 
-LOW = np.uint64(0xFFFFFFFF)
-HALF = np.uint64(32)
 LENT = np.uint64((1 << LENT_BITS) - 1)
 ENOUGH_WORDS = 18  # two own words and two blocks of extra ones: more is needed once in 10**9 rows
-OUT_OF_WORDS = -1
 NARROW = np.uint64(1 << 31)  # noise below this fits 32 bits, with its sign
-KEPT, DROPPED, UNDECIDED = 1, 0, -1
+KEPT, DROPPED, UNKNOWN = 1, 0, -1
 SLOPE_ERROR = np.uint64(128)  # a product of 60 slopes of 64 bits is within 2 units a slope
-
-
-@intrinsic
-def product_high(typing, a, b):
-    """The upper 64 bits of a 64 x 64 bit product."""
-
-    def codegen(context, builder, signature, arguments):
-        wide = ir.IntType(128)
-        a, b = (builder.zext(argument, wide) for argument in arguments)
-        high = builder.lshr(builder.mul(a, b), ir.Constant(wide, 64))
-        return builder.trunc(high, lanes.I64)
-
-    return types.uint64(types.uint64, types.uint64), codegen
-
-
-@inner
-def look_up(coin, law, bits_at, cells_at, limbs_at, words, used):
-    """The entry that 32-bit `coin` picks, and how many words have been used: more after a tie."""
-    bits = law[bits_at]
-    cell_index = coin >> (HALF - bits)
-    packed = law[law[cells_at] + (cell_index >> np.uint64(1))]
-    cell = (packed >> (HALF * (cell_index & np.uint64(1)))) & LOW
-    alias = cell & ((np.uint64(1) << bits) - np.uint64(1))
-    coin = (coin << bits) & LOW
-    threshold = cell - alias
-    if coin != threshold:
-        return (cell_index if coin < threshold else alias), used
-    limb = law[limbs_at] + cell_index * law[LIMBS]
-    for i in range(law[LIMBS]):
-        if used == len(words):
-            return alias, OUT_OF_WORDS
-        if words[used] != law[limb + np.uint64(i)]:
-            return (cell_index if words[used] < law[limb + np.uint64(i)] else alias), used + 1
-        used += 1
-    return alias, used
 
 
 @inner
@@ -158,7 +110,7 @@ def draw_level(law, words, used):
 
 @inner
 def keep(place, coin, known, rest, room, law, words, used):
-    """Whether to keep a place: KEPT, DROPPED or UNDECIDED, and how many words have been used.
+    """Whether to keep a place: KEPT, DROPPED or UNKNOWN, and how many words have been used.
 
     Flat levels drop a coin that would be a bias (Lemire 2019), sloping ones a coin, of which some
     bits are known and a word has the others, that is below one less the product of the slopes.
@@ -179,8 +131,8 @@ def keep(place, coin, known, rest, room, law, words, used):
             chance = product_high(chance, law[law[SLOPES] + np.uint64(SLOPE_LIMBS * i)])
     if coin >= np.uint64(0) - chance:
         return KEPT, used + 1
-    missing = ~chance - coin
-    return (DROPPED if missing > SLOPE_ERROR else UNDECIDED), used + 1
+    short_of = ~chance - coin
+    return (DROPPED if short_of > SLOPE_ERROR else UNKNOWN), used + 1
 
 
 @inner
@@ -199,7 +151,7 @@ def draw_place(width, rest, room, law, words, used):
         place, coin = product_high(word, width), word * width
     while True:
         kept, used = keep(place, coin, known, rest, room, law, words, used)
-        if used == OUT_OF_WORDS or kept == UNDECIDED:
+        if used == OUT_OF_WORDS or kept == UNKNOWN:
             return width, used
         if kept == KEPT:
             return place, used
@@ -215,11 +167,11 @@ def draw_place(width, rest, room, law, words, used):
 def draw(law, words):
     """The noise that `words` (a row's own, then its extra ones) give, and how many were used.
 
-    OUT_OF_WORDS: the row needs a longer array. Noise that 64 bits cannot decide comes back as DEEP.
+    OUT_OF_WORDS: the row needs a longer array. UNDECIDED: 64 bits cannot tell.
     """
     level, used = draw_level(law, words, (np.int64(law[WIDTH]) + 1) // 2)
     if used == OUT_OF_WORDS or level > law[DEEPEST]:
-        return np.int64(DEEP), used
+        return np.int64(UNDECIDED), used
     two, room = np.uint64(2), law[STEPS]
     width, rest = law[STEPS] * two, law[REST_SIDE]
     if level == 0:
@@ -232,7 +184,7 @@ def draw(law, words):
         room = law[LAST_PLACES]
     place, used = draw_place(width, rest, room, law, words, used)
     if used == OUT_OF_WORDS or place == width:
-        return np.int64(DEEP), used
+        return np.int64(UNDECIDED), used
     return place_on_level(np.int64(level), np.int64(place), law), used
 
 
@@ -257,25 +209,26 @@ def draw_row(key, row, law):
         size *= 2
 
 
-@inner
-def redraw(careful, key, law, first, ids, lead, total, words, noise):
+@inlined
+def redraw(tile, careful):
     """Draw one by one the rows that the masks of their groups mark.
 
     Their own words are at hand, which saves half of the time.
     """
-    width, own = np.int64(law[WIDTH]), np.empty(ENOUGH_WORDS, np.uint64)
+    law, width = tile.law, np.int64(tile.law[WIDTH])
+    own = np.empty(ENOUGH_WORDS, np.uint64)
     for group in range(len(careful)):
         if careful[group] == 0:
             continue
-        for at in range(max(lead, 16 * group), min(total, 16 * group + 16)):
-            if careful[group] >> (at % 16) & 1:
-                row = ids[at] if first < 0 else first - lead + at
+        for at in range(16 * group, 16 * group + 16):
+            row = marked_row(careful[group], at, tile)
+            if row >= 0:
                 for i in range(width):
-                    put_half(own, i, words[16 * (width * group + i) + at % 16])
-                extra_words(key, row, own[(width + 1) // 2 :])
-                noise[at], used = draw(law, own)
+                    put_half(own, i, tile.words[16 * (width * group + i) + at % 16])
+                extra_words(tile.key, row, own[(width + 1) // 2 :])
+                tile.noise[at], used = draw(law, own)
                 if used == OUT_OF_WORDS:
-                    noise[at] = draw_row(key, row, law)
+                    tile.noise[at] = draw_row(tile.key, row, law)
 
 
 @inner
@@ -283,31 +236,32 @@ def table_cells(law, cells_at):
     return law[np.int64(law[cells_at]) :].view(np.uint32)
 
 
-def _groups(sixteen_rows):
+def _groups(sixteen_rows, width):
+    """width: 32-bit words per row."""
+
     @inner
-    def all_groups(words, group_words, cells, digit_cells, sizes, noise, careful, ahead):
-        """Noise of whole groups, and their masks of rows that need care; whether there are any."""
+    def all_groups(words, cells, digit_cells, sizes, noise, careful, ahead):
+        """Noise of whole groups, and their masks of careful rows; whether there are any."""
         some = np.uint32(0)
         for group in range(len(careful)):
             bring_near(ahead, group)
-            mask = sixteen_rows(
-                words, group_words * group, cells, digit_cells, sizes, noise, 16 * group
-            )
-            careful[group] = mask
-            some |= mask
+            at, to = 16 * width * group, 16 * group
+            careful[group] = sixteen_rows(words, at, cells, digit_cells, sizes, noise, to)
+            some |= careful[group]
         return some > 0
 
     return all_groups
 
 
-few_cells_groups = _groups(rows_intrinsic(few_cells=True, narrow=True))
-narrow_groups = _groups(rows_intrinsic(narrow=True))
-all_groups, sloping_groups = _groups(rows_intrinsic()), _groups(sixteen_sloping_rows)
+few_cells_groups = _groups(rows_intrinsic(few_cells=True, narrow=True), SHORT)
+narrow_groups = _groups(rows_intrinsic(narrow=True), SHORT)
+short_groups, long_groups = (_groups(rows_intrinsic(), width) for width in (SHORT, LONG))
+sloping_groups = _groups(sixteen_sloping_rows, SLOPING)
 
 
 @inner
 def short_rows(law, words, noise, careful, ahead):
-    sizes = (
+    sizes = ShortSizes(
         law[HEAD_BITS],
         law[HEAD_LEVELS],
         law[STEPS],
@@ -318,14 +272,14 @@ def short_rows(law, words, noise, careful, ahead):
     cells = table_cells(law, HEAD_CELLS)
     if law[RADIUS] + law[HEAD_LEVELS] * law[STEPS] <= NARROW:
         if law[HEAD_BITS] <= FEW_BITS:
-            return few_cells_groups(words, 32, cells, cells, sizes, noise, careful, ahead)
-        return narrow_groups(words, 32, cells, cells, sizes, noise, careful, ahead)
-    return all_groups(words, 32, cells, cells, sizes, noise, careful, ahead)
+            return few_cells_groups(words, cells, cells, sizes, noise, careful, ahead)
+        return narrow_groups(words, cells, cells, sizes, noise, careful, ahead)
+    return short_groups(words, cells, cells, sizes, noise, careful, ahead)
 
 
 @inner
 def sloping_rows(law, words, noise, careful, ahead):
-    sizes = (
+    sizes = SlopingSizes(
         law[HEAD_BITS],
         law[HEAD_LEVELS],
         law[DIGIT_BITS],
@@ -334,13 +288,13 @@ def sloping_rows(law, words, noise, careful, ahead):
         law[REST_SIDE] >> HALF,
     )
     cells, digit_cells = table_cells(law, HEAD_CELLS), table_cells(law, DIGIT_CELLS)
-    return sloping_groups(words, 48, cells, digit_cells, sizes, noise, careful, ahead)
+    return sloping_groups(words, cells, digit_cells, sizes, noise, careful, ahead)
 
 
 @inner
 def long_rows(law, words, noise, careful, ahead):
     laps = law[BEYOND] == LAPS
-    sizes = (
+    sizes = LongSizes(
         law[HEAD_BITS],
         law[HEAD_LEVELS],
         law[STEPS],
@@ -353,7 +307,7 @@ def long_rows(law, words, noise, careful, ahead):
         law[DEEPEST],
     )
     cells, digit_cells = table_cells(law, HEAD_CELLS), table_cells(law, DIGIT_CELLS)
-    return all_groups(words, 64, cells, digit_cells, sizes, noise, careful, ahead)
+    return long_groups(words, cells, digit_cells, sizes, noise, careful, ahead)
 
 
 @inner
@@ -366,19 +320,11 @@ def widest(noise):
 
 
 @filler
-def fill_staircase(key_at, law_at, law_size, first, ids_at, n, ahead_at, scratch_at, noise_at):
-    key, law, ids = carray(key_at, 8), carray(law_at, law_size), carray(ids_at, n)
-    width, ahead = np.int64(law[WIDTH]), carray(ahead_at, AHEAD)
-    scratch = carray(scratch_at, words_room(n, LONG) // 2 + n // 16 + 2).view(np.uint32)
-    words, careful = scratch[: words_room(n, width)], scratch[words_room(n, width) :]
-    if first < 0:
-        lead, start = 0, 0
-        fill_words_of(key, ids, width, words)
-    else:
-        lead, start = first % 16, fill_words(key, first, n, width, words, ahead)
-    words, total = words[start:], lead + n
-    noise = carray(noise_at, total + 16)
-    careful = careful[: (total + 15) // 16]
+def fill_staircase(tile):
+    """A row's words, of 32 bits, are those of short, sloping or long rows; see `layout`."""
+    law, words, noise, ahead = tile.law, tile.words, tile.noise, tile.ahead
+    width, stop = law[WIDTH], tile.lead + tile.n
+    careful = tile.room.view(np.uint32)[: (stop + 15) // 16]
     if width == SHORT:
         some = short_rows(law, words, noise, careful, ahead)
     elif width == SLOPING:
@@ -386,6 +332,6 @@ def fill_staircase(key_at, law_at, law_size, first, ids_at, n, ahead_at, scratch
     else:
         some = long_rows(law, words, noise, careful, ahead)
     if some:
-        redraw(careful, key, law, first, ids, lead, total, words, noise)
+        redraw(tile, careful)
     # Sixteen lanes reach 2**43 at most: 2,046 levels of 2**31 steps, or sloping, 2**16 of 2**27.
-    return ~lead if (some or width == LONG) and widest(noise[lead:total]) >= EXACT_FLOAT else lead
+    return (some or width == LONG) and widest(noise[tile.lead : stop]) >= EXACT_FLOAT

@@ -7,20 +7,13 @@ one vector; then put in order, row after row.
 
 import numpy as np
 
-from fastnoise_kernels.chacha import AHEAD, LINE, fill_words, fill_words_of, words_room
-from fastnoise_kernels.filler import call_filler, look_ahead
+from fastnoise_kernels.ahead import look_at_halves, nothing_ahead
+from fastnoise_kernels.chacha import words_room
+from fastnoise_kernels.filler import call_filler, rows_before
 from fastnoise_kernels.jit import inner, kernel
 from fastnoise_kernels.lanes import WOVEN
 from fastnoise_kernels.layout import DIM, WIDTH
-from fastnoise_kernels.memory import (
-    eight_rows,
-    eight_woven_rows,
-    element,
-    prefetch_to_write,
-    put,
-    times_plus,
-    wide_vectors,
-)
+from fastnoise_kernels.memory import copy, element, put, rows_intrinsic, times_plus, wide_vectors
 from fastnoise_kernels.release import add_tile, canonical, clipped, is_in_place, set_aside, snap
 
 TILE_VALUES = 8192  # words, noise and data of a tile stay in the second-level cache
@@ -34,33 +27,6 @@ def scratch_size(rows, width, dim):
 
 
 @inner
-def tile_words(key, first, ids, n, width, ahead, scratch):
-    """The words of n rows in groups of sixteen, how many rows precede the first; and floats to use.
-
-    All of it is in `scratch`.
-    """
-    room = words_room(n, width) // 2
-    words, floats = scratch[:room].view(np.uint32), scratch[room:].view(np.float64)
-    if first < 0:
-        fill_words_of(key, ids, width, words)
-        return words, 0, floats
-    return words[fill_words(key, first, n, width, words, ahead) :], first % 16, floats
-
-
-@inner
-def marked_row(marks, at, first, ids, lead, n):
-    """The row at place `at`, if the mask of its group marks it and it is asked for; else -1."""
-    if marks >> np.uint32(at % 16) & np.uint32(1) == 0 or not lead <= at < lead + n:
-        return np.int64(-1)
-    return row_at(at, first, ids, lead)
-
-
-@inner
-def row_at(at, first, ids, lead):
-    return ids[at] if first < 0 else first - lead + at
-
-
-@inner
 def tile_rows(dim):
     """How many rows a tile has; and a mark stands for."""
     return max(16, TILE_VALUES // dim // 16 * 16)
@@ -68,40 +34,24 @@ def tile_rows(dim):
 
 @inner
 def fill_rows(filler, key, law, first, ids, at, stop, ahead, scratch, noise):
-    """The noise of rows from place `at` on: how many, and how many rows of `noise` precede them.
+    """The noise of rows from place `at` on: how many, how many rows of `noise` precede them, and
 
-    The bitwise complement of the latter if there is an undecided one.
+    whether some noise is undecided.
     """
     rows = tile_rows(np.int64(law[DIM]))
     if first < 0:
         n = min(rows, stop - at)
-        return n, call_filler(filler, key, law, -1, ids[at:], n, ahead, scratch, noise)
+        undecided = call_filler(filler, key, law, -1, ids[at:], n, ahead, scratch, noise)
+        return n, 0, undecided != 0
     n = min(rows - (first + at) % 16, stop - at)
-    return n, call_filler(filler, key, law, first + at, ids, n, ahead, scratch, noise)
+    undecided = call_filler(filler, key, law, first + at, ids, n, ahead, scratch, noise)
+    return n, rows_before(first + at), undecided != 0
 
 
-@inner
-def look_at_halves(ahead, x, out, at, rows, dim, width):
-    """`look_ahead` to so many rows: half of their lines with the words, half group by group.
-
-    More at a time than the processor has room for make it wait: 3.5 -> 3.2 ns a value.
-    """
-    half = rows * dim // 2
-    look_ahead(ahead, x, out, at, half, rows * width)
-    ahead[3], ahead[4] = ahead[3] * dim // 2, half * x.itemsize // LINE
-
-
-@inner
-def fetch_lines(ahead, group):
-    """Those that come with a group of rows."""
-    first = ahead[4] + ahead[3] * group
-    for line in range(first, first + ahead[3]):
-        prefetch_to_write(ahead[0] + LINE * line)
-        prefetch_to_write(ahead[1] + LINE * line)
-
-
-def _order(eight_rows, second):
-    """second: the row in lane 8."""
+def _order(order):
+    """order: the row in each lane of a column."""
+    eights, fours, twos, ones = (rows_intrinsic(order[:8], count) for count in (8, 4, 2, 1))
+    second = order[8]
 
     @inner
     def put_in_order(columns, dim, noise, at):
@@ -109,21 +59,21 @@ def _order(eight_rows, second):
         for half in range(2):
             i, start, to = 0, 8 * half, at + half * second * dim
             while i + 8 <= dim:
-                eight_rows(8, columns, 16 * i + start, noise, to + i, dim)
+                eights(columns, 16 * i + start, noise, to + i, dim)
                 i += 8
             if i + 4 <= dim:
-                eight_rows(4, columns, 16 * i + start, noise, to + i, dim)
+                fours(columns, 16 * i + start, noise, to + i, dim)
                 i += 4
             if i + 2 <= dim:
-                eight_rows(2, columns, 16 * i + start, noise, to + i, dim)
+                twos(columns, 16 * i + start, noise, to + i, dim)
                 i += 2
             if i < dim:
-                eight_rows(1, columns, 16 * i + start, noise, to + i, dim)
+                ones(columns, 16 * i + start, noise, to + i, dim)
 
     return put_in_order
 
 
-put_in_order, put_woven_in_order = _order(eight_rows, 8), _order(eight_woven_rows, WOVEN[8])
+put_in_order, put_woven_in_order = _order(range(16)), _order(WOVEN)
 
 
 @inner
@@ -171,20 +121,28 @@ def mark(marks, at, n, dim):
         marks[block] = 1
 
 
+@inner
+def vector_rooms(law):
+    """Room for a tile: `ahead`, scratch and noise."""
+    dim, width = np.int64(law[DIM]), np.int64(law[WIDTH])
+    rows = tile_rows(dim)
+    scratch = np.empty(scratch_size(rows, width, dim), np.uint64)
+    return nothing_ahead(), scratch, np.empty((rows + 32) * dim)
+
+
 @kernel
 def perturb_vectors(
-    start, stop, filler, key, law, first, ids, skip, x, out, low, high, bare, grids, whole, marks
+    start, stop, filler, key, law, first, ids, skip, x, out, low, high, nan, grids, whole, marks
 ):
-    """out = x + noise for rows start .. stop; counts the values left for the Python layer.
+    """out = x + noise for rows start .. stop; counts the values that are undecided.
 
     x: values in C order, of which the first `skip` of the first row are missing, and perhaps some
-        of the last; grids: one a coordinate; whole: 2**52, or 0 if nothing is snapped; marks: set
-        where values are left.
+        of the last; grids: one per coordinate; whole: 2**52, or 0 if nothing is snapped; marks: set
+        where values are undecided.
     """
     dim, width = np.int64(law[DIM]), np.int64(law[WIDTH])
     rows = tile_rows(dim)
-    noise, ahead = np.empty((rows + 32) * dim), np.zeros(AHEAD, np.int64)
-    scratch = np.empty(scratch_size(rows, width, dim), np.uint64)
+    ahead, scratch, noise = vector_rooms(law)
     repeated = np.empty(dim * ((PATTERN + dim - 1) // dim))
     for i in range(len(repeated)):
         repeated[i] = grids[i % dim]
@@ -194,22 +152,21 @@ def perturb_vectors(
     at = start
     while at < stop:
         look_at_halves(ahead, x, out, at * dim - skip, rows, dim, width)
-        n, lead = fill_rows(filler, key, law, first, ids, at, stop, ahead, scratch, noise)
-        decided, lead = lead >= 0, max(lead, ~lead)
+        n, lead, some = fill_rows(filler, key, law, first, ids, at, stop, ahead, scratch, noise)
         base = (at - lead) * dim - skip  # where the first group starts in x
         begin, end = max(lead * dim, -base), min((lead + n) * dim, len(x) - base)
-        if not decided:
+        if some:
             mark(marks, at, n, dim)
             undecided += add_decided_values(
                 noise, begin, end, x, out, base, low, high, grids, whole
             )
         else:
-            some = set_aside(x, base + begin, end - begin, out, aside)
-            target = out[base + begin : base + end]
+            values = set_aside(x, base + begin, end - begin, out, aside)
+            to = out[base + begin : base + end]
             if same:
-                add_tile(noise[begin:end], some, target, low, high, bare, grid, grid * whole)
+                add_tile(noise[begin:end], values, to, low, high, nan, grid, grid * whole)
             else:
-                add_values(noise, begin, end, some, target, low, high, repeated, inverses, whole)
+                add_values(noise, begin, end, values, to, low, high, repeated, inverses, whole)
         at += n
     return undecided
 
@@ -217,14 +174,11 @@ def perturb_vectors(
 @kernel
 def fill_vectors(start, stop, filler, key, law, first, ids, out):
     """The noise itself in grid steps, NaN where it is undecided."""
-    dim, width = np.int64(law[DIM]), np.int64(law[WIDTH])
-    rows = tile_rows(dim)
-    noise, ahead = np.empty((rows + 32) * dim), np.zeros(AHEAD, np.int64)
-    scratch = np.empty(scratch_size(rows, width, dim), np.uint64)
+    dim = np.int64(law[DIM])
+    ahead, scratch, noise = vector_rooms(law)
     at = start
     while at < stop:
-        n, lead = fill_rows(filler, key, law, first, ids, at, stop, ahead, scratch, noise)
-        lead = max(lead, ~lead)
-        out[at * dim : (at + n) * dim] = noise[lead * dim : (lead + n) * dim]
+        n, lead, _ = fill_rows(filler, key, law, first, ids, at, stop, ahead, scratch, noise)
+        copy(noise[lead * dim : (lead + n) * dim], out[at * dim : (at + n) * dim])
         at += n
     return 0

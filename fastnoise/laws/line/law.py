@@ -14,7 +14,7 @@ from sys import float_info
 
 import numpy as np
 import numpy.typing as npt
-from fastnoise_kernels.layout import DEEP
+from fastnoise_kernels.layout import UNDECIDED
 
 from fastnoise.arithmetic.floats import float_above
 from fastnoise.certificate import Guarantee
@@ -42,7 +42,7 @@ TEXTBOOK_BITS = 20  # how much finer the noise of grid=None is
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LineLaw(Law):
-    """Noise of numbers, in 64-bit integers, DEEP where it is undecided."""
+    """Noise of numbers, in 64-bit integers, UNDECIDED where it is."""
 
     filler = "staircase"
 
@@ -59,13 +59,13 @@ class LineLaw(Law):
         return LineReader(self.tables)
 
     def noise(self, key: bytes, rows: Rows, count: int) -> npt.NDArray[np.int64]:
-        """The noise itself in grid steps, DEEP where it is undecided."""
+        """The noise itself in grid steps, UNDECIDED where it is."""
         noise = np.empty(count, np.int64)
         kernels("release").fill_noise(count, *self._drawn(key, rows), noise)
         return noise
 
     def undecided(self, key: bytes, rows: Rows, count: int) -> list[int]:
-        return [int(place) for place in np.flatnonzero(self.noise(key, rows, count) == DEEP)]
+        return [int(place) for place in np.flatnonzero(self.noise(key, rows, count) == UNDECIDED)]
 
     def _perturb_compiled(self, chunk: Chunk, count: int) -> None:
         limits = chunk.limits
@@ -74,7 +74,7 @@ class LineLaw(Law):
             bounds = map(chunk.out.dtype.type, limits[:4])
             undecided = kernels("integers").perturb_integers(count, *drawn, *bounds)
         else:
-            clip = limits.low, limits.high, limits.bare
+            clip = limits.low, limits.high, limits.nan
             undecided = kernels("release").perturb_floats(
                 count, *drawn, *clip, self.grid, self.whole
             )

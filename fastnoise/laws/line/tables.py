@@ -210,7 +210,7 @@ def assemble(
     whole = 1 << (32 if width == layout.SHORT else 64)
     words[layout.STEPS], words[layout.RADIUS] = steps, radius
     words[layout.LIMBS] = limbs
-    words[layout.DEEPEST] = (layout.DEEP_STEPS - radius) // steps
+    words[layout.DEEPEST] = (layout.DECIDED_STEPS - radius) // steps
     words[layout.HEAD_LEVELS], words[layout.DIGIT_LEVELS] = levels, len(digits) - 1
     words[layout.BEYOND] = beyond
     words[layout.REST_TOP] = whole % (2 * radius - 1)
