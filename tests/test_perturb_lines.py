@@ -44,7 +44,6 @@ QUOTES = {
 }
 
 
-@pytest.mark.xfail(strict=True, reason="rows after a stray quote are released in a text, raw")
 @pytest.mark.parametrize("name", QUOTES)
 @pytest.mark.parametrize("block", [None, 7])
 def test_csv__quotes_that_take_in_other_rows_are_refused(block, name, job, tmp_path, monkeypatch):
@@ -58,7 +57,6 @@ def test_csv__quotes_that_take_in_other_rows_are_refused(block, name, job, tmp_p
     assert not (tmp_path / "out.csv").exists()
 
 
-@pytest.mark.xfail(strict=True, reason="there is no such module yet")
 @pytest.mark.parametrize("block", [1, 2, 3, 5, 8, 13, 1 << 20])
 def test_csv__quotes_that_are_right_are_taken(block, tmp_path, monkeypatch):
     from fastnoise.etl import quotes
