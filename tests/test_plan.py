@@ -213,7 +213,6 @@ BAD = [
 ]
 
 
-@pytest.mark.xfail(strict=True, reason="1 and '1' share their noise")
 @pytest.mark.parametrize("name", [1, None, b"a", ("a",)])
 def test_names__are_texts(name):
     for entries in ({"columns": {name: INCOME}}, {"vectors": {name: PLACE, "1": PLACE}}):
