@@ -251,11 +251,10 @@ def test_ids__from_other_frames(stream):
     )
 
 
-def dictionary(values, indices, kind=pa.int8()):
-    return pa.DictionaryArray.from_arrays(pa.array(indices, kind), values)
+def dictionary(values, indices):
+    return pa.DictionaryArray.from_arrays(pa.array(indices, pa.int8()), values)
 
 
-@pytest.mark.xfail(strict=True, reason="PyArrow does not unify such dictionaries")
 @pytest.mark.parametrize(
     ("texts", "chunks"),
     [
@@ -318,7 +317,6 @@ def test_ids__that_address_nobody_are_refused_without_showing_them(case, stream)
     assert TEXT not in str(caught.value)
 
 
-@pytest.mark.xfail(strict=True, reason="the words of others, with an id in them")
 @pytest.mark.parametrize(
     ("ids", "message"),
     [
