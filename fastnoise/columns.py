@@ -82,7 +82,8 @@ class _ArrowColumn:
         kind = self.chunks[0].type
         floats = pyarrow.types.is_float32(kind) or pyarrow.types.is_float64(kind)
         if not (floats or pyarrow.types.is_integer(kind)):
-            raise TypeError(f"x must be {ALLOWED}, not of {kind}")
+            outer = str(kind).partition("<")[0]  # names within may come from the data
+            raise TypeError(f"x must be {ALLOWED}, not of {outer}")
         self.parts = [_values(chunk) for chunk in self.chunks]
 
     def with_values(self, results: Sequence[Array]) -> Any:

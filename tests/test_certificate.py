@@ -95,6 +95,15 @@ def test_certificate__is_near_the_ideal(mechanism):
     assert 0 <= mechanism.certificate().total_variation <= farthest(mechanism)
 
 
+@pytest.mark.xfail(strict=True, raises=ZeroDivisionError, reason="e**-epsilon underflows")
+def test_certificate__of_a_fall_that_no_number_holds():
+    mechanism = fn.TruncatedDiscreteLaplace(1e300, 0.5, 2**52)
+    certificate = mechanism.certificate()
+    assert certificate.epsilon <= mechanism.epsilon
+    assert certificate.delta <= 0.5
+    assert certificate.total_variation <= 1
+
+
 @pytest.mark.parametrize("mechanism", EVERY, ids=name)
 def test_certificate__says_on_what_it_is_based(mechanism):
     exact = not is_vector(mechanism, FLOAT_LAWS) and mechanism not in CHOICES

@@ -180,6 +180,7 @@ def test_columns__of_nothing(column):
         (pa.array(["a"]), "not of string"),
         (pa.array([True]), "not of bool"),
         (pa.array([[1.0]]), "not of list"),
+        (pa.array([{"Ann": 1.0}]), "not of struct$"),
         (pl.Series(["a"]), "not of string_view"),
         (pd.Series(["a"]), "not of large_string|ndarray of object"),  # pandas 3, pandas 2
         (pd.Series(pd.arrays.SparseArray([0.0, 1.0])), "not of Sparse"),

@@ -252,6 +252,39 @@ def test_ids__from_other_frames(stream):
     )
 
 
+def dictionary(values, indices):
+    return pa.DictionaryArray.from_arrays(pa.array(indices, pa.int8()), values)
+
+
+@pytest.mark.parametrize(
+    ("texts", "chunks"),
+    [
+        (["a", "b"], [dictionary(pa.array(["a", None]), [0]), dictionary(pa.array(["b"]), [0])]),
+        (
+            ["a", "b"],
+            [dictionary(pa.array([name]).dictionary_encode(), [0]) for name in ("a", "b")],
+        ),
+        (
+            [TEXT, TEXT[:-1] + "0"],
+            [
+                dictionary(pa.array([uuid.UUID(text).bytes], pa.uuid()), [0])
+                for text in (TEXT, TEXT[:-1] + "0")
+            ],
+        ),
+        (
+            [f"person {i}" for i in range(200)],
+            [
+                dictionary(pa.array([f"person {i}" for i in range(first, first + 100)]), range(100))
+                for first in (0, 100)
+            ],
+        ),
+    ],
+    ids=["a null that nobody has", "nested", "UUIDs", "more than their indices can tell apart"],
+)
+def test_ids__of_chunks_with_dictionaries_of_their_own(texts, chunks, stream):
+    assert noise_of(pa.chunked_array(chunks), stream) == noise_of(pa.array(texts), stream)
+
+
 REFUSED = {
     "objects of several types": (pd.Series([1, TEXT], dtype=object), "several types.*texts"),
     "objects that are no ids": (pd.Series([(1, TEXT), 2], dtype=object), "several types"),
@@ -268,6 +301,10 @@ REFUSED = {
     "integers of more than 64 bits": (pa.array([2**64, 1], pa.decimal128(38, 0)), "2\\*\\*64 - 1"),
     "nulls": (pa.array(["a", None]), "1 missing"),
     "null in a dictionary": (pa.array(["a", None]).dictionary_encode(), "1 missing"),
+    "null in a dictionary, which somebody has": (
+        dictionary(pa.array(["a", None]), [0, 1]),
+        "1 missing",
+    ),
     "repeated": (pa.array(["a", "a"]), "repeats an id"),
     "repeated, typed in two ways": (pa.array([TEXT, TEXT.upper()]), "repeats an id"),
 }
@@ -279,6 +316,21 @@ def test_ids__that_address_nobody_are_refused_without_showing_them(case, stream)
     with pytest.raises((TypeError, ValueError), match=f"key 'id'.*({message})") as caught:
         noise_of(ids, stream)
     assert TEXT not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("ids", "message"),
+    [
+        (pa.array([86_400_000 * 7, 1234567], pa.int64()).view(pa.date64()), "whole days"),
+        (pd.Series([1234567 << 60, 1], dtype=object), "64 bits"),
+        (pa.array([{"1234567": 1}, {}]), "struct"),
+    ],
+    ids=["hours in a date", "objects beyond 64 bits", "structs"],
+)
+def test_ids__that_arrow_cannot_convert_are_refused_without_showing_them(ids, message, stream):
+    with pytest.raises((TypeError, ValueError), match=f"key 'id'.*{message}") as caught:
+        noise_of(ids, stream)
+    assert "1234567" not in str(caught.value)
 
 
 def test_plans__keys_that_cannot_be_meant():

@@ -36,6 +36,41 @@ def test_csv__that_is_damaged(name, job, tmp_path):
     assert not (tmp_path / "out.csv").exists()
 
 
+QUOTES = {
+    "never closed": b'1.5,2,0.5,0.25,"note\n' + ROW + ROW,
+    "closed in a later row": b'1.5,2,0.5,0.25,"note\n1.5,2,0.5,0.25,"secret\n' + ROW,
+    "closed before the end of the field": b'1.5,2,0.5,0.25,"note"secret\n' + ROW,
+    "of the first field": b'"1.5"secret,2,0.5,0.25,note\n',
+}
+
+
+@pytest.mark.parametrize("name", QUOTES)
+@pytest.mark.parametrize("block", [None, 7])
+def test_csv__quotes_that_take_in_other_rows_are_refused(block, name, job, tmp_path, monkeypatch):
+    if block is not None:
+        monkeypatch.setattr("fastnoise.etl.quotes.BLOCK", block)
+    (tmp_path / "in.csv").write_bytes(HEAD + ROW + QUOTES[name])
+    status, _, problem = job(tmp_path / "in.csv", tmp_path / "out.csv")
+    assert (status, problem.count("\n"), "secret" in problem) == (1, 1, False)
+    assert "in.csv" in problem
+    assert "closing quote" in problem
+    assert not (tmp_path / "out.csv").exists()
+
+
+@pytest.mark.parametrize("block", [1, 2, 3, 5, 8, 13, 1 << 20])
+def test_csv__quotes_that_are_right_are_taken(block, tmp_path, monkeypatch):
+    from fastnoise.etl import quotes
+
+    monkeypatch.setattr(quotes, "BLOCK", block)
+    for text in (b"", b'"', b'""', b'"a"', b'a,"b"\r\n"c","d ""e"", f\n"\n', b'5" x 6",7"\r8\r"9"'):
+        (tmp_path / "in.csv").write_bytes(text)
+        if text == b'"':
+            with pytest.raises(ValueError, match="closing quote"):
+                quotes.refuse_stray_quotes(tmp_path / "in.csv", ",")
+        else:
+            quotes.refuse_stray_quotes(tmp_path / "in.csv", ",")
+
+
 @pytest.mark.parametrize("suffix", ["csv", "arrows", "parquet"])
 def test_sources__that_are_no_files(suffix, job, tmp_path):
     """A pipe does not keep us waiting."""

@@ -96,6 +96,23 @@ def test_tables__whose_log_says_which_rows_live_are_refused(source, log, job, tm
     assert not target.exists()
 
 
+def test_links__in_a_folder_are_where_they_lead(job, tmp_path):
+    source, private, log = tmp_path / "in", tmp_path / "private", tmp_path / "lake" / "_delta_log"
+    for folder in (source, private, log.parent, log):
+        folder.mkdir()
+    private.chmod(0o700)
+    (source / "a.parquet").symlink_to(private / "a.parquet")
+    pq.write_table(people(5), private / "a.parquet")
+    (private / "a.parquet").chmod(0o644)
+    job.perturbed(source, tmp_path / "out")
+    assert mode(tmp_path / "out" / "a.parquet") == 0o600
+    pq.write_table(people(5), log.parent / "b.parquet")
+    (source / "b.parquet").symlink_to(log.parent / "b.parquet")
+    status, _, problem = job(source, tmp_path / "other")
+    assert (status, problem.count("\n")) == (1, 1)
+    assert "Delta Lake" in problem
+
+
 def test_streams__that_are_cut_off_are_refused(job, tmp_path):
     source, target = tmp_path / "in.arrows", tmp_path / "out.arrows"
     with pa.ipc.new_stream(source, people(20).schema) as writer:

@@ -213,6 +213,13 @@ BAD = [
 ]
 
 
+@pytest.mark.parametrize("name", [1, None, b"a", ("a",)])
+def test_names__are_texts(name):
+    for entries in ({"columns": {name: INCOME}}, {"vectors": {name: PLACE, "1": PLACE}}):
+        with pytest.raises(TypeError, match=r"^plan: (columns|vectors).*name.*text"):
+            fn.Plan(entries)
+
+
 @pytest.mark.parametrize(("fields", "message"), BAD, ids=lambda p: p if isinstance(p, str) else "")
 def test_plans__that_cannot_be_meant(fields, message):
     with pytest.raises((TypeError, ValueError), match=f"^plan.*{message}"):

@@ -50,6 +50,15 @@ def test_gamma__is_where_the_mean_turns(epsilon):
             assert slope(epsilon, 1, float(m), below) < 0 < slope(epsilon, 1, float(m), above)
 
 
+@pytest.mark.xfail(strict=True, raises=ArithmeticError, reason="a series does not converge")
+def test_gamma__up_to_where_terms_are_added_up():
+    with mp.workdps(50):
+        for epsilon in np.linspace(1.6, 1.999, 30).tolist():
+            gamma = fn.Staircase(epsilon, cost=0.1).gamma
+            below, above = math.nextafter(gamma, 0.0), math.nextafter(gamma, 1.0)
+            assert slope(epsilon, 1, 0.1, below) < 0 < slope(epsilon, 1, 0.1, above)
+
+
 @pytest.mark.parametrize("dim", [2, 3, 8])
 def test_radial_gamma__is_where_the_mean_turns(dim):
     with mp.workdps(60):

@@ -12,12 +12,10 @@ from typing import Any, BinaryIO
 from fastnoise.columns import arrow
 from fastnoise.etl.fields import Entry
 from fastnoise.etl.plan import Plan
+from fastnoise.etl.quotes import BOM, LONGEST_ROW, refuse_stray_quotes
 from fastnoise.etl.texts import float_column
 from fastnoise.mechanisms.mechanism import IntegerMechanism
 from fastnoise.validation import bounds
-
-BOM = b"\xef\xbb\xbf"
-BLOCK = 1 << 24
 
 
 class CsvSource:
@@ -27,7 +25,7 @@ class CsvSource:
         self.path, self.delimiter = path, "\t" if path.suffix.lower() == ".tsv" else ","
         with path.open("rb") as file:
             self.bom = file.read(len(BOM)) == BOM
-            self.end = "\r\n" if file.readline(BLOCK).endswith(b"\r\n") else "\n"
+            self.end = "\r\n" if file.readline(LONGEST_ROW).endswith(b"\r\n") else "\n"
         try:
             with path.open(newline="", encoding="utf-8-sig") as lines:
                 self.names = next(csv.reader(lines, delimiter=self.delimiter), [])
@@ -47,6 +45,7 @@ class CsvSource:
 
         if not self.names:
             return
+        refuse_stray_quotes(self.path, self.delimiter)
         parsing = tables.ParseOptions(
             delimiter=self.delimiter,
             newlines_in_values=True,
@@ -59,7 +58,7 @@ class CsvSource:
             quoted_strings_can_be_null=False,  # "" is a text
         )
         try:
-            reading = tables.ReadOptions(block_size=BLOCK)
+            reading = tables.ReadOptions(block_size=LONGEST_ROW)
             reader = tables.open_csv(self.path, reading, parsing, conversion)
         except pyarrow.ArrowInvalid as problem:
             if "Empty CSV" in str(problem):  # a header without a line's end

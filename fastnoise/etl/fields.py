@@ -34,10 +34,12 @@ class Entry:
 
 
 def column_entry(place: str, name: str, fields: Any) -> Entry:
+    _refuse_no_text(place, name)
     return Entry(f"column:{name}", (name,), *_mechanism(place, fields, SCALARS, 0))
 
 
 def vector_entry(place: str, name: str, fields: Any) -> Entry:
+    _refuse_no_text(place, name)
     columns = mapping(place, fields).get("columns")
     if not isinstance(columns, list | tuple) or not all(isinstance(c, str) for c in columns):
         raise ValueError(refusal(f"{place}.columns", columns, "a list of names of columns"))
@@ -46,6 +48,12 @@ def vector_entry(place: str, name: str, fields: Any) -> Entry:
     rest = {key: value for key, value in fields.items() if key != "columns"}
     found = _mechanism(place, rest, VECTORS, len(columns))
     return Entry(f"vector:{name}", tuple(columns), *found)
+
+
+def _refuse_no_text(place: str, name: Any) -> None:
+    """1 and "1" would be one entry to whatever names it, its noise included."""
+    if not isinstance(name, str):
+        raise TypeError(refusal(f"{place}: its name", name, "a text"))
 
 
 def mapping(place: str, value: Any) -> Mapping[str, Any]:

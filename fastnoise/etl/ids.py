@@ -18,65 +18,77 @@ ALLOWED = "integers, texts, UUIDs or dates"
 
 def addresses(column: Callable[[str], Any], key_columns: Sequence[str], secret: bytes) -> Ids:
     """The row of each person; `column` finds a column by its name."""
-    arrays = [_array(column(name), name) for name in key_columns]
-    if len(arrays) == 1 and (rows := _whole_numbers(arrays[0])) is not None:
+    columns = [_chunks(column(name), name) for name in key_columns]
+    if len(columns) == 1 and (rows := _whole_numbers(columns[0])) is not None:
         return rows
-    people = zip(
-        *(_ids(array, name) for array, name in zip(arrays, key_columns, strict=True)), strict=True
-    )
-    return np.fromiter((address(person, secret) for person in people), np.int64, len(arrays[0]))
+    people = list(zip(*map(_ids, columns, key_columns), strict=True))
+    return np.fromiter((address(person, secret) for person in people), np.int64, len(people))
 
 
-def _array(column: Any, name: str) -> Any:
-    """As one Arrow array without missing values."""
+def _chunks(column: Any, name: str) -> list[Any]:
+    """As Arrow arrays, one at least, each with a dictionary of its own if it has one."""
     pyarrow = arrow()
     try:
         values = pyarrow.chunked_array(column) if _is_chunked(column) else pyarrow.array(column)
-    except (pyarrow.ArrowException, TypeError, ValueError):  # whose words may show an id
+    except (pyarrow.ArrowException, TypeError, ValueError, OverflowError):  # which may show an id
+        what = "values of several types, or of one that Arrow has not in 64 bits"
         cure = "convert them to texts, which name the same people"
-        raise TypeError(f"key {name!r} holds values of several types: {cure}") from None
+        raise TypeError(f"key {name!r} holds {what}: {cure}") from None
     if isinstance(values, pyarrow.ChunkedArray):
-        chunks = values.unify_dictionaries().chunks
-        values = pyarrow.concat_arrays(chunks or [pyarrow.nulls(0, values.type)])
-    missing = values.null_count
-    if pyarrow.types.is_dictionary(values.type):
-        missing += values.dictionary.null_count
-    if missing:
-        raise ValueError(f"key {name!r} has {missing} missing values: drop those rows")
-    return values
+        return values.chunks or [pyarrow.nulls(0, values.type)]
+    return [values]
 
 
 def _is_chunked(column: Any) -> bool:
     return isinstance(column, arrow().ChunkedArray) or hasattr(column, "__arrow_c_stream__")
 
 
-def _whole_numbers(values: Any) -> Ids | None:
+def _whole_numbers(chunks: Sequence[Any]) -> Ids | None:
     """Integers that are rows as they stand; None if any is not."""
-    if not arrow().types.is_integer(values.type):
-        return None
-    found = values.to_numpy()
-    if found.size and (int(found.min()) < 0 or int(found.max()) >= ROWS):
-        return None
-    return np.asarray(found, np.int64)
+    found = []
+    for values in chunks:
+        if not arrow().types.is_integer(values.type) or values.null_count:
+            return None
+        numbers = values.to_numpy()
+        if numbers.size and (int(numbers.min()) < 0 or int(numbers.max()) >= ROWS):
+            return None
+        found.append(np.asarray(numbers, np.int64))
+    return np.concatenate(found)
 
 
-def _ids(values: Any, name: str) -> list[Id]:
+def _ids(chunks: Sequence[Any], name: str) -> list[Id]:
     """Whom the values name (`fastnoise.identity`)."""
+    found = [person for values in chunks for person in _people(values, name)]
+    if missing := found.count(None):
+        raise ValueError(f"key {name!r} has {missing} missing values: drop those rows")
+    return found
+
+
+def _people(values: Any, name: str) -> list[Any]:
+    """The same, None where there is nobody."""
     types, kind = arrow().types, values.type
     if types.is_dictionary(kind):
-        known = _ids(values.dictionary, name)
-        return [known[i] for i in values.indices.to_pylist()]
+        known = _people(values.dictionary, name)
+        return [None if i is None else known[i] for i in values.indices.to_pylist()]
     if kind == arrow().uuid():
         return list(values.storage.to_pylist())
-    if types.is_integer(kind):
+    if types.is_integer(kind) or types.is_null(kind):
         return list(values.to_pylist())
     if types.is_date(kind):  # 2026-11-18, as in a text
-        return list(values.cast(arrow().date32()).cast(arrow().string()).to_pylist())
+        return list(_days(values, name).cast(arrow().string()).to_pylist())
     if types.is_decimal(kind) and kind.scale == 0:  # integers of databases
-        return [_integer(int(value), name) for value in values.to_pylist()]
+        return [v if v is None else _integer(int(v), name) for v in values.to_pylist()]
     if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
-        return [text_id(text) for text in values.to_pylist()]
-    raise TypeError(f"key {name!r} must hold {ALLOWED}, not {kind}")
+        return [t if t is None else text_id(t) for t in values.to_pylist()]
+    # Names of fields may come from the data, where pandas or Polars made a type of it.
+    raise TypeError(f"key {name!r} must hold {ALLOWED}, not {str(kind).partition('<')[0]}")
+
+
+def _days(values: Any, name: str) -> Any:
+    try:
+        return values.cast(arrow().date32())
+    except ValueError:  # with the time in it
+        raise ValueError(f"key {name!r} must hold dates of whole days") from None
 
 
 def _integer(value: int, name: str) -> int:

@@ -113,8 +113,10 @@ def _files(source: Path) -> list[Path]:
 def _refuse_logs(source: Path) -> None:
     """Rows that a table's log has deleted are in its files still."""
     whole = source.resolve()
-    below = [path for path in whole.rglob("*") if path.is_dir()] if whole.is_dir() else []
-    for folder in [whole, *whole.parents, *below]:
+    inside = list(whole.rglob("*")) if whole.is_dir() else []
+    below = [path for path in inside if path.is_dir()]
+    elsewhere = {p for path in inside if path.is_symlink() for p in path.resolve().parents}
+    for folder in [whole, *whole.parents, *below, *sorted(elsewhere)]:
         for log, name in LOGS.items():
             if next(folder.glob(log), None) is not None:
                 cure = "deleted rows would be released: export a plain copy of it first"

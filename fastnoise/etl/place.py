@@ -49,7 +49,8 @@ class Place:
             made = os.open(inside.name, NEW, 0o600, dir_fd=folder)
         finally:
             os.close(folder)
-        share(made, self.source / inside)
+        source = self.source / inside
+        share(made, source, self.target / inside if source.is_symlink() else None)
         return os.fdopen(made, "wb")
 
     def finish(self) -> None:
