@@ -13,7 +13,8 @@ from decimal import Decimal
 import numpy as np
 
 LARGEST_POWER = 200  # at epsilon 1 a moment takes 0.02 s, a gamma 0.15 s
-LARGEST_REAL_POWER = 100  # z**101 e**-z stays inside a double for every z that matters
+LARGEST_REAL_POWER = 100  # z**101 e**-z stays inside a double for every z that matters,
+LARGEST_REAL_EPSILON = 100.0  # a multiple of epsilon, up to this one
 
 
 @contextmanager
@@ -85,7 +86,7 @@ def outer_mass(epsilon: float, gamma: float) -> float:
 
 @np.errstate(over="ignore", under="ignore")
 def real_moment(epsilon: float, sensitivity: float, gamma: float, m: float) -> float:
-    """E|X|^m for real 0 <= m <= 100, to about 1e-14.
+    """E|X|^m for real 0 <= m <= 100 and epsilon <= 100, to about 1e-14.
 
     The top step and the others are kept apart, which leaves positive terms only:
     E|X|^m (m+1) / D^m = (1-b)^2 (gamma^(m+1) / D0 + rho S_{m+1}(1+gamma)), where

@@ -21,6 +21,7 @@ from fastnoise.validation import refusal
 FloatArray = npt.NDArray[np.float64]
 
 LEAST_EPSILON = 1e-3  # 60/epsilon steps are summed, and gamma loses 1e-13/epsilon to rounding
+LARGEST_CALLABLE_EPSILON = 700.0  # of a best gamma: e^-epsilon underflows beyond
 _MOST_NUMBERS = 10**7  # at which a cost of one number is asked: 2 seconds of a simple one
 _TOLERANCE = 1e-13  # of the first estimate of the integral over a piece
 _ENOUGH = 40.0  # e^-40 < 2**-53: steps that are always summed reach to 40/epsilon

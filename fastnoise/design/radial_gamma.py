@@ -29,7 +29,12 @@ from fastnoise.design.gamma import (
     twelve_digits,
 )
 from fastnoise.design.moments import geometric_mean, power_means, precise
-from fastnoise.design.quadrature import LEAST_EPSILON, FoldedCost, array_cost
+from fastnoise.design.quadrature import (
+    LARGEST_CALLABLE_EPSILON,
+    LEAST_EPSILON,
+    FoldedCost,
+    array_cost,
+)
 from fastnoise.design.real_power import (
     MOST_LOST_DIGITS,
     lost_digits,
@@ -43,7 +48,6 @@ from fastnoise.validation import refusal
 LARGEST_DIM = 128  # at epsilon 1e-8 a gamma takes 1 s there, 0.1 s for 64 and 2 ms for 8
 _MOST_DIGITS = 1600  # that decide a gamma: 1 s at dim 128
 _LEAST_INTERVAL_EPSILON = 1e-100  # bisecting 1e300 layers takes 3 s
-_LARGEST_CALLABLE_EPSILON = 700.0  # e^-epsilon underflows beyond
 _LARGEST_CALLABLE_DIM = 64  # noise of epsilon R / D beyond 700 underflows, and its mean is d
 
 FloatArray = npt.NDArray[np.float64]
@@ -216,8 +220,8 @@ def refuse_callable(epsilon: float, dim: int, instead: str) -> None:
     if not epsilon >= LEAST_EPSILON:
         allowed = f"at least {LEAST_EPSILON} for a callable cost ({instead} below that)"
         raise ValueError(refusal("epsilon", epsilon, allowed))
-    if not epsilon <= _LARGEST_CALLABLE_EPSILON:
-        limit = f"at most {_LARGEST_CALLABLE_EPSILON} for a callable cost"
+    if not epsilon <= LARGEST_CALLABLE_EPSILON:
+        limit = f"at most {LARGEST_CALLABLE_EPSILON} for a callable cost"
         raise ValueError(refusal("epsilon", epsilon, f"{limit} ({instead} above that)"))
     if not dim <= _LARGEST_CALLABLE_DIM:
         allowed = f"at most {_LARGEST_CALLABLE_DIM} for a callable cost ({instead} above that)"

@@ -79,6 +79,7 @@ def lost_digits(epsilon: float, dim: int) -> int:
     return math.ceil((dim + 1) * digits)
 
 
+@np.errstate(under="ignore")
 def _log_guess(epsilon: float, dim: int, m: float) -> float:
     """ln of the gamma for a large epsilon, where m x^(d+m) + (d+m) b x^m = d b."""
     low, high = -1e4, 0.0

@@ -112,10 +112,13 @@ class PowerSums:
         """E P(r + G D): the first layers one by one, the others as Lerch sums."""
         b, width = (-epsilon).exp(), Decimal(sensitivity)
         layers = max(0, math.ceil((FIRST - r) / sensitivity))
-        near = sum((b**k * self(r + k * sensitivity) for k in range(layers)), Decimal(0))
+        decay = (-epsilon * layers).exp()  # b may be 0, and 0**0 is no number
+        near = sum(
+            ((-epsilon * k).exp() * self(r + k * sensitivity) for k in range(layers)), Decimal(0)
+        )
         x = (r + layers * width) / width
         sums = lerch_sums(epsilon, self.m + 1, x, [*self.factors])
         power = (width.ln() * (self.m + 1)).exp()
         terms = zip(self.factors.items(), sums, strict=True)
         far = sum((factor * power / width**i * total for (i, factor), total in terms), Decimal(0))
-        return (1 - b) * (near + b**layers * far) + b**layers * self.constant
+        return (1 - b) * (near + decay * far) + decay * self.constant

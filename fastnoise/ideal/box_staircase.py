@@ -58,7 +58,7 @@ class IdealBoxStaircase:
         """
         points = vectors(v, self.dim)
         level = np.max(_level(points, np.array(self.widths), np.array(self.core)), axis=-1)
-        peak = math.fsum(math.log(2.0 * width) for width in self.widths) + self._layers.log_volume
+        peak = math.fsum(map(_log_double, self.widths)) + self._layers.log_volume
         return np.asarray(-self.epsilon * (level - self._empty) - peak)[()]
 
     @np.errstate(all="ignore")
@@ -68,8 +68,8 @@ class IdealBoxStaircase:
         others = layers(self.epsilon, self._offsets[:i] + self._offsets[i + 1 :])
         level = _level(np.asarray(x, dtype=np.float64), self.widths[i], self.core[i])
         reach = others.log_reach(np.maximum(level - self._empty, 0.0))
-        share = math.exp(others.log_volume - self._layers.log_volume) / (2.0 * self.widths[i])
-        return np.where(np.isposinf(level), 0.0, share * np.exp(reach))[()]
+        share = others.log_volume - self._layers.log_volume - _log_double(self.widths[i])
+        return np.where(np.isposinf(level), 0.0, np.exp(share + reach))[()]
 
     def marginal_var(self) -> FloatArray:
         """E Y_i^2 = E (z_i + K s_i)^2 / 3 of every coordinate, K the layer."""
@@ -134,6 +134,11 @@ class IdealBoxStaircase:
             self._layers.moment(offset, m, width, Fraction(1, m + 1))
             for offset, width in zip(self._offsets, self.widths, strict=True)
         ]
+
+
+def _log_double(width: float) -> float:
+    """ln(2 width): twice the width may be no float."""
+    return math.log(2.0) + math.log(width)
 
 
 def _level(x: FloatArray, width: Any, core: Any) -> FloatArray:

@@ -126,6 +126,7 @@ class IdealDiscreteLaplace(SymmetricLaw):
         nearby = [line(np.clip(place + step, 0.0, distance)) for step in (-1.0, 0.0, 1.0)]
         return np.maximum.reduce(nearby)[()]
 
+    @np.errstate(under="ignore")
     def delta_at(self, epsilon: npt.ArrayLike) -> Floats:
         """The least delta for which the law is (epsilon, delta)-DP.
 

@@ -139,6 +139,7 @@ class IdealDiscreteStaircase(SymmetricLaw):
         overlap = np.sum(self._tail(Points(sides, np.zeros(2))))
         return least_missed(self.epsilon, alarm, overlap)[()]
 
+    @np.errstate(under="ignore")
     def delta_at(self, epsilon: npt.ArrayLike) -> Floats:
         """The least delta for which the law is (epsilon, delta)-DP: A (1 - e^(epsilon - own))^+.
 

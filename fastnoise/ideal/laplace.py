@@ -118,6 +118,7 @@ class IdealLaplace(LineLaw):
         curve = np.where(middle > 0.5, 1.0 - 0.25 / middle, middle)
         return np.where(alarm < 0.5, curve, math.exp(-loss) * (1.0 - alarm))[()]
 
+    @np.errstate(under="ignore")
     def delta_at(self, epsilon: npt.ArrayLike) -> Floats:
         """The least delta for which the law is (epsilon, delta)-DP: (1 - e^((epsilon - own)/2))^+.
 
@@ -132,7 +133,7 @@ class IdealLaplace(LineLaw):
         peak = 0.5 * self.epsilon / self.sensitivity
         if sys.float_info.min <= peak < math.inf:
             return math.log(peak)
-        return math.log(0.5 * self.epsilon) - math.log(self.sensitivity)
+        return math.log(self.epsilon) - math.log(2.0) - math.log(self.sensitivity)
 
     def _scaled(self, x: npt.ArrayLike) -> FloatArray:
         """|x| / scale."""
@@ -146,7 +147,9 @@ class IdealLaplace(LineLaw):
     def _radius(self, tail: FloatArray, mass: FloatArray) -> FloatArray:
         """The r with P(|X| > r) = tail = 1 - mass; both are given, each is exact where small."""
         log_tail = np.where(mass < 0.5, np.log1p(-mass), np.log(tail))
-        radius = self.sensitivity * (-log_tail / self.epsilon)
+        steps = -log_tail / self.epsilon
+        far = -log_tail * (self.sensitivity / self.epsilon)  # where steps are beyond all floats
+        radius = np.where(np.isinf(steps) & (tail > 0.0), far, self.sensitivity * steps)
         return np.where((tail >= 0.0) & (mass >= 0.0), radius, np.nan)
 
     def _integer_moment(self, m: int) -> float:

@@ -15,14 +15,17 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from fastnoise.arithmetic.floats import float_toward
 from fastnoise.design.gamma import Cost, cost_power, moment_power
 from fastnoise.design.moments import (
+    LARGEST_REAL_EPSILON,
     inner_odds,
     integer_moment,
     outer_mass,
     real_moment,
 )
 from fastnoise.design.quadrature import LEAST_EPSILON, FoldedCost
+from fastnoise.design.real_power import real_radial_moment
 from fastnoise.ideal.steps import LineLaw, decay, least_missed, split
 from fastnoise.validation import floats, number, refusal
 
@@ -57,15 +60,19 @@ class IdealStaircase(LineLaw):
     @np.errstate(all="ignore")
     def pdf(self, x: npt.ArrayLike) -> Floats:
         """The density: constant on steps, the edge (j+gamma) D belongs to the lower one."""
-        peak = 1.0 / (2.0 * self.sensitivity * (self._gamma + self._q))
-        heights = peak * decay(self.epsilon, self._level(x))
-        return np.asarray(heights)[()]
+        factors = self._fall, self._base, self.sensitivity
+        (fall, a), (base, b), (width, c) = map(math.frexp, factors)
+        # b^lev as a square and the powers of two in halves: neither over- nor underflows alone
+        exponent, root = a - b - c - 1, decay(self.epsilon, 0.5 * self._level(x))
+        rest = np.ldexp(root * (fall / base / width), exponent - exponent // 2)
+        return np.asarray(np.ldexp(root, exponent // 2) * rest)[()]
 
     @np.errstate(all="ignore")
     def logpdf(self, x: npt.ArrayLike) -> Floats:
         """ln a - epsilon lev(x); -inf at +-inf."""
-        peak = math.log(2.0 * self.sensitivity) + math.log(self._gamma + self._q)
-        return np.asarray(-self.epsilon * self._level(x) - peak)[()]
+        peak = math.log(self._fall) - math.log(self._base)
+        peak -= math.log(2.0) + math.log(self.sensitivity)
+        return np.asarray(peak - self.epsilon * self._level(x))[()]
 
     def moment(self, m: float) -> float:
         """E|X|^m = D^m M_{m+1}(gamma) / ((m+1) M_1(gamma)), M_n(x) = E(G+x)^n, G geometric.
@@ -78,7 +85,11 @@ class IdealStaircase(LineLaw):
         """
         power = moment_power(m)
         law = self.epsilon, self.sensitivity, self._gamma
-        return integer_moment(*law, power) if isinstance(power, int) else real_moment(*law, power)
+        if isinstance(power, int):
+            return integer_moment(*law, power)
+        if self.epsilon > LARGEST_REAL_EPSILON:
+            return real_radial_moment(self.epsilon, 1, self.sensitivity, self._gamma, power)
+        return real_moment(*law, power)
 
     @np.errstate(under="ignore")
     def expected_cost(self, cost: Cost) -> float:
@@ -97,7 +108,7 @@ class IdealStaircase(LineLaw):
         gamma = self._gamma
         breaks = (0.0, gamma, 1.0) if gamma < 1.0 else (0.0, 1.0)
         folded = FoldedCost(cost, self.epsilon, self.sensitivity, breaks)
-        top = folded.mean(gamma) * (gamma / (gamma + self._q))
+        top = folded.mean(gamma) * (gamma * self._fall / self._base)
         return folded.at_zero + top + outer_mass(self.epsilon, gamma) * folded.total
 
     def interval(self, confidence: npt.ArrayLike) -> tuple[Floats, Floats]:
@@ -133,6 +144,7 @@ class IdealStaircase(LineLaw):
         overlap = self._tail(np.array(0.5 * distance))
         return least_missed(self.epsilon, alarm, overlap)[()]
 
+    @np.errstate(under="ignore")
     def delta_at(self, epsilon: npt.ArrayLike) -> Floats:
         """The least delta for which the law is (epsilon, delta)-DP: A (1 - e^(epsilon - own))^+.
 
@@ -142,7 +154,7 @@ class IdealStaircase(LineLaw):
         asked = floats("epsilon", epsilon, 0.0, math.inf)
         gamma, b = self._gamma, math.exp(-self.epsilon)
         centre = 0.5 if gamma >= 0.5 else gamma + b * (0.5 - gamma)
-        share = centre / (gamma + b * (1.0 - gamma))
+        share = centre / self._base
         return (0.0 - share * np.expm1(np.minimum(asked - self.epsilon, 0.0)))[()]
 
     @property
@@ -150,16 +162,23 @@ class IdealStaircase(LineLaw):
         return self.gamma or 1.0
 
     @property
-    def _q(self) -> float:
-        return math.exp(-self.epsilon) / -math.expm1(-self.epsilon)
+    def _fall(self) -> float:
+        """1-b."""
+        return -math.expm1(-self.epsilon)
+
+    @property
+    def _base(self) -> float:
+        """(1-b)(gamma+q) = gamma + b(1-gamma): in (0, 1], where q itself may be infinite."""
+        return self._gamma + math.exp(-self.epsilon) * (1.0 - self._gamma)
 
     @np.errstate(all="ignore")
     def _place(self, radius: FloatArray) -> _Place:
         width, gamma = self.sensitivity, self._gamma
         edge = gamma * width
-        slip = float(Fraction(gamma) * Fraction(width) - Fraction(edge))
+        slip = Fraction(gamma) * Fraction(width) - Fraction(edge)
         step, rest = np.divmod(radius, width)
-        return _Place(step, rest, (edge - rest) + slip)
+        away = float_toward(slip, math.copysign(math.inf, slip))  # never to 0: its sign counts
+        return _Place(step, rest, (edge - rest) + away)
 
     def _level(self, x: npt.ArrayLike) -> FloatArray:
         radius = np.abs(np.asarray(x, dtype=np.float64))
@@ -172,12 +191,12 @@ class IdealStaircase(LineLaw):
         width, gamma, b = self.sensitivity, self._gamma, math.exp(-self.epsilon)
         step, rest, gap = self._place(radius)
         outer = outer_mass(self.epsilon, gamma)
-        used = rest / width / (gamma + self._q)
-        left = gap / width / (gamma + b * (1.0 - gamma)) + outer * (1.0 - gamma + rest / width)
+        used = rest / width * self._fall / self._base
+        left = gap / width / self._base + outer * (1.0 - gamma + rest / width)
         on_top = np.where(used < 0.5, 1.0 - used, left)
         below = outer * ((width - rest) / width + gamma - b * gap / width)
         tail = decay(self.epsilon, step) * np.where(gap >= 0.0, on_top, below)
-        return np.where(np.isinf(radius), 0.0, tail)
+        return np.where(np.isinf(radius), 0.0, np.minimum(tail, 1.0))
 
     @np.errstate(all="ignore")
     def _radius(self, tail: FloatArray, mass: FloatArray) -> FloatArray:
@@ -190,10 +209,12 @@ class IdealStaircase(LineLaw):
         log_tail = np.where(mass < 0.5, np.log1p(-mass), np.log(tail))
         step = np.floor(-log_tail / self.epsilon)
         used, used_outer = self._used(log_tail, tail, mass, step)
-        top = used * (gamma + self._q)
-        below = gamma + used_outer / -math.expm1(-self.epsilon)
+        top = used * self._base / self._fall
+        below = gamma + used_outer / self._fall
         part = np.clip(np.where(used_outer > 0.0, below, top), 0.0, 1.0)
-        radius = np.where(tail == 0.0, np.inf, self.sensitivity * (step + part))
+        far = -log_tail * (self.sensitivity / self.epsilon)  # where steps are beyond all floats
+        radius = np.where(np.isinf(step), far, self.sensitivity * (step + part))
+        radius = np.where(tail == 0.0, np.inf, radius)
         return np.where((tail >= 0.0) & (mass >= 0.0), radius, np.nan)
 
     def _used(

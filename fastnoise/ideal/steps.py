@@ -88,5 +88,5 @@ def least_missed(epsilon: float, alarm: FloatArray, overlap: Any) -> FloatArray:
     root = math.exp(0.5 * min(epsilon, 1400.0))
     with np.errstate(over="ignore", under="ignore"):
         steep = 1.0 - alarm * root * root
-    shallow = math.exp(-epsilon) * (1.0 - alarm)
-    return np.asarray(np.maximum(np.maximum(steep, overlap - alarm), shallow))
+        shallow = math.exp(-epsilon) * (1.0 - alarm)
+        return np.asarray(np.maximum(np.maximum(steep, overlap - alarm), shallow))

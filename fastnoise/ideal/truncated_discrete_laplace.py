@@ -128,7 +128,7 @@ def exact_weights(epsilon: float, delta: Fraction, sensitivity: int, extra: int 
         t = eps / sensitivity
         b, ratio = (-eps).exp(), (-t).exp()
         step = Decimal(delta.numerator) / delta.denominator * (1 - ratio) / (1 - b)
-        step *= (t - eps).exp()
+        step *= (-eps * (sensitivity - 1) / sensitivity).exp()  # t - eps is rounded, e^ that is not
         height = (1 - ratio + 2 * step * ratio) / (1 + ratio)
         edge = ratio * (height * (-t * j).exp() - step) / (1 - ratio)
         return Weights(j, ratio, height, edge)

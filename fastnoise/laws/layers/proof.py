@@ -144,12 +144,12 @@ class LayerProof:
 
     def _top_distance(self, epsilon: float) -> Fraction:
         """Of the last coin, and of what follows it: the parts, at most dim + 1 digits, restarts."""
-        law, bits = self.law, _bits(Fraction(epsilon) * self.law.times[-1], self.law.last)
-        ratio = exp_bounds(Fraction(epsilon) * law.times[-1], DIGITS)
-        start = exp_bounds(Fraction(epsilon) * law.times[-1] * law.last, DIGITS)
+        law, exponent = self.law, Fraction(epsilon) * self.law.times[-1]
+        bits = _bits(exponent, law.last + max(self.dim, law.digits) + 1)  # down to the last of all
+        ratio, start = exp_bounds(exponent, DIGITS), exp_bounds(exponent * law.last, DIGITS)
         first, odds = quotient(start, rest(ratio)), quotient(ratio, rest(ratio))
         beyond = Weights.falling(first, odds, self.dim + 1, bits).times(self.beyond)
-        coin = self._fallen(epsilon, -1, self.counts[-1])
+        coin = Weights.falling(ONE, ratio, law.last, bits).times(self.counts[-1])
         coin += Weights(bits, [sum(beyond.lows)], [sum(beyond.highs)])
         parts = Weights.falling(ONE, odds, self.dim + 1, bits).times(self.beyond)
         digits = Weights.geometric(ONE, ratio, law.digits, bits)

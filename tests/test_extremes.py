@@ -1,0 +1,134 @@
+"""Are functions of laws right, or a clear refusal, where floats come to an end?"""
+
+from decimal import Context, Decimal, localcontext
+
+import numpy as np
+import pytest
+
+import fastnoise as fn
+
+TINY, HUGE = 5e-324, 1.7e308
+EPSILONS = (TINY, 1e-310, 1e-300, 1e-10, 1.0, 300.0, 745.0, 1500.0, 2e65, 1e200, HUGE)
+SENSITIVITIES = (TINY, 1e-310, 1e-270, 1.0, 1e200, HUGE)
+POINTS = np.array([0.0, TINY, -1e-300, 1.0, -3.5, 2.0**62, 1e300, HUGE, np.inf, -np.inf, np.nan])
+SHARES = np.array([0.0, 1e-320, 1e-300, 0.1, 0.5, 0.75, 1.0 - 2.0**-53, 1.0])
+
+
+@pytest.fixture(autouse=True)
+def strict_floats():
+    """A user may have told numpy to raise, at an underflow too."""
+    with np.errstate(all="raise"):
+        yield
+
+
+def ends(law) -> None:
+    """Everything is a number in its range."""
+    density, logarithm = ("pmf", "logpmf") if hasattr(law, "pmf") else ("pdf", "logpdf")
+    assert np.array_equal(np.isnan(getattr(law, logarithm)(POINTS)), np.isnan(POINTS))
+    for name in (density, "cdf", "sf"):
+        values = getattr(law, name)(POINTS)
+        assert np.array_equal(np.isnan(values), np.isnan(POINTS))
+        assert np.all(values[:-1] >= 0.0)
+        assert name == "pdf" or np.all(values[:-1] <= 1.0)
+    for values in (law.ppf(SHARES), law.isf(SHARES), *law.interval(SHARES)):
+        assert not np.isnan(values).any()
+    for shift in (None, 0, law.sensitivity):
+        missed = law.tradeoff(SHARES, shift)
+        assert np.all((missed >= 0.0) & (missed <= 1.0))
+    deltas = law.delta_at([0.0, TINY, 1.0, 745.0, 1e300])
+    assert np.all((deltas >= 0.0) & (deltas <= 1.0))
+    assert all(law.moment(m) >= 0.0 for m in (0, 1, 2))
+
+
+def test_laws_on_the_line__have_no_exceptions_and_no_nan():
+    for epsilon in EPSILONS:
+        for sensitivity in SENSITIVITIES:
+            ends(fn.Laplace(epsilon, sensitivity))
+            for gamma in (None, 0.0, TINY, 0.5):
+                ends(fn.Staircase(epsilon, sensitivity, gamma=gamma))
+
+
+def test_laws_on_the_integers__have_no_exceptions_and_no_nan():
+    for epsilon in (1e-10, 1.0, 745.0, 1500.0, 2e65, 1e200, HUGE):
+        for sensitivity in (1, 3, 20863):
+            ends(fn.DiscreteStaircase(epsilon, sensitivity))
+            ends(fn.DiscreteLaplace(epsilon, sensitivity))
+            for delta in (1e-300, 0.3, 0.4976):
+                ends(fn.TruncatedDiscreteLaplace(epsilon, delta, sensitivity))
+
+
+def test_density__is_right_where_its_factors_are_no_floats():
+    """Against the formula in decimals; x is on a level of its own, far from an edge."""
+    cases = [(1e-300, 300.0, 2), (1e-270, 300.0, 0), (1e300, 700.0, 1), (1e-308, 400.0, 3)]
+    for sensitivity, epsilon, level in cases:
+        law = fn.Staircase(epsilon, sensitivity)
+        with localcontext(Context(60)):
+            b, gamma = (-Decimal(epsilon)).exp(), Decimal(law.gamma)
+            height = 1 / (2 * Decimal(sensitivity) * (gamma + b / (1 - b)))
+            exact = height * b**level
+            logarithm = float(exact.ln())
+        x = (level - 0.5) * sensitivity if level else 0.0
+        np.testing.assert_allclose(law.pdf(x), float(exact), rtol=1e-13)
+        np.testing.assert_allclose(law.logpdf(x), logarithm, rtol=1e-14)
+
+
+def test_densities_of_vectors__keep_their_logarithms():
+    for epsilon in (1.0, 800.0, 1e5):
+        for width in (TINY, 1e-300, 1e300, HUGE):
+            box = fn.BoxStaircase(epsilon, (width,) * 3)
+            assert np.isfinite(fn.L1Staircase(epsilon, 3, width).logpdf(np.zeros(3)))
+            assert np.isfinite(box.logpdf(np.zeros(3)))
+            density = box.marginal_pdf(0, POINTS)
+            assert np.array_equal(np.isnan(density), np.isnan(POINTS))
+            assert density[0] > 0.0
+
+
+def test_real_moments__of_a_large_epsilon():
+    """D^m S_{m+1} / ((m+1) S_1), S_n = sum_k b^k (k+gamma)^n, of which a few terms count."""
+    for epsilon in (150.0, 300.0, 600.0, 1e5, 1e200):
+        for gamma in (1e-100, 0.3, 1.0):
+            law = fn.Staircase(epsilon, 2.0, gamma=gamma)
+            for m in (0.5, 20.5, 99.5):
+                with localcontext(Context(60)):
+                    n, terms = (
+                        Decimal(m) + 1,
+                        [((-Decimal(epsilon) * k).exp(), k + Decimal(gamma)) for k in range(6)],
+                    )
+                    total = sum(weight * (x.ln() * n).exp() for weight, x in terms)
+                    below = n * sum(weight * x for weight, x in terms)
+                    exact = float(2 ** Decimal(m) * total / below)
+                np.testing.assert_allclose(law.moment(m), exact, rtol=1e-13)
+
+
+def test_real_moments__of_integers_and_a_huge_epsilon():
+    for epsilon in (2e65, HUGE):
+        assert fn.DiscreteStaircase(epsilon, 3, r=3).moment(0.5) == pytest.approx(
+            2.0 * (1.0 + 2.0**0.5) / 5.0, rel=1e-15
+        )
+        assert fn.DiscreteLaplace(epsilon, 3).moment(0.5) == 0.0
+
+
+@pytest.mark.parametrize("epsilon", [2e65, HUGE])
+def test_certificate__of_a_truncated_law_and_a_huge_epsilon(epsilon):
+    for sensitivity in (1, 3, 20863):
+        certificate = fn.TruncatedDiscreteLaplace(epsilon, 0.4976, sensitivity).certificate()
+        assert certificate.epsilon <= epsilon
+        assert certificate.delta <= 0.4976
+        assert 0.0 <= certificate.total_variation <= 1.0
+
+
+def test_certificate__of_many_coordinates_is_near_the_ideal_law():
+    for epsilon, dim, grid in ((100, 128, 2.0**-20), (100, 16, 2.0**-10), (700, 20, 2.0**-30)):
+        certificate = fn.L1Staircase(epsilon, dim).certificate(grid=grid)
+        assert certificate.epsilon <= epsilon
+        assert certificate.total_variation < 1e-20
+
+
+def test_best_gamma_of_a_callable__is_refused_where_it_would_be_wrong():
+    for epsilon in (720.0, 746.0, 1e300):
+        for build in (fn.Staircase, lambda e, cost: fn.L1Staircase(e, 1, cost=cost)):
+            with pytest.raises(ValueError, match="epsilon must be at most 700"):
+                build(epsilon, cost=lambda x: x)
+    assert fn.Staircase(699.0, cost=lambda x: x).gamma == pytest.approx(
+        fn.Staircase(699.0).gamma, rel=1e-9
+    )
