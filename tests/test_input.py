@@ -38,7 +38,6 @@ def test_cost__must_be_one_of_the_kinds(value):
         fn.Staircase(1.0, cost=value)
 
 
-@pytest.mark.xfail(strict=True, reason="NumPy counts times among the integers")
 @pytest.mark.parametrize("unit", ["ns", "s"])
 def test_times__are_no_numbers(unit, stream):
     time = np.timedelta64(3, unit)
@@ -55,7 +54,6 @@ def test_times__are_no_numbers(unit, stream):
             call()
 
 
-@pytest.mark.xfail(strict=True, reason="Polars' own error")
 def test_integers_of_128_bits__are_refused(stream):
     pl = pytest.importorskip("polars")
     wide = pl.Series([1, 2], dtype=pl.Int128)
