@@ -19,6 +19,7 @@ from fastnoise_kernels.layout import EXACT_FLOAT
 
 from fastnoise.arithmetic.floats import float_toward
 
+NO_NUMBERS = (bool, np.bool_, np.timedelta64)  # though Python or NumPy count them among integers
 SHOWN = 80  # characters of a value that a message repeats
 
 
@@ -46,7 +47,9 @@ def data_array(name: str, data: Any, allowed: str) -> npt.NDArray[Any]:
     """
     try:
         array = np.asarray(data)
-    except (ValueError, TypeError, OverflowError):
+    except MemoryError:
+        raise
+    except Exception:  # of any container
         raise ValueError(data_refusal(name, data, allowed)) from None
     if isinstance(data, list | tuple) and _holds_rounded_integers(data, array):
         why = "integers beyond 2**53 among others would become floats: pass an array of integers"
@@ -70,7 +73,7 @@ def number(
 
     side: where to round what is no float, inf or -inf; without it, to the nearest.
     """
-    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
+    if isinstance(value, NO_NUMBERS) or not isinstance(value, Real):
         raise TypeError(refusal(name, value, allowed))
     try:
         return float(value) if side is None else float_toward(value, side)
@@ -114,7 +117,7 @@ def fraction(name: str, value: Any) -> float:
 def whole(name: str, value: Any, low: int, high: int) -> int:
     """An integer in [low, high)."""
     allowed = f"an integer in [{low}, {high})" if high < 1 << 53 else f"an integer from {low} up"
-    if isinstance(value, bool | np.bool_) or not isinstance(value, Integral):
+    if isinstance(value, NO_NUMBERS) or not isinstance(value, Integral):
         raise TypeError(refusal(name, value, allowed))
     result = int(value)
     if not (low <= result < high):
@@ -143,7 +146,7 @@ def shape(name: str, value: Any) -> tuple[int, ...]:
     lengths = () if value is None else value if isinstance(value, tuple | list) else (value,)
     allowed = "None, an integer or a tuple of integers, none of them negative"
     for length in lengths:
-        if isinstance(length, bool | np.bool_) or not isinstance(length, Integral):
+        if isinstance(length, NO_NUMBERS) or not isinstance(length, Integral):
             raise TypeError(refusal(name, value, allowed))
         if not (int(length) >= 0):
             raise ValueError(refusal(name, value, allowed))
@@ -171,7 +174,7 @@ def integer_bounds(name: str, value: Any, least: int, most: int) -> tuple[int, i
         raise TypeError(refusal(name, value, allowed))
     for bound in value:
         infinite = isinstance(bound, float) and math.isinf(bound)
-        if isinstance(bound, bool | np.bool_) or not (infinite or isinstance(bound, Integral)):
+        if isinstance(bound, NO_NUMBERS) or not (infinite or isinstance(bound, Integral)):
             raise TypeError(refusal(name, value, allowed))
     low, high = (bound if isinstance(bound, float) else int(bound) for bound in value)
     if not (low <= high) or low == math.inf or high == -math.inf:

@@ -38,6 +38,31 @@ def test_cost__must_be_one_of_the_kinds(value):
         fn.Staircase(1.0, cost=value)
 
 
+@pytest.mark.parametrize("unit", ["ns", "s"])
+def test_times__are_no_numbers(unit, stream):
+    time = np.timedelta64(3, unit)
+    calls = {
+        "epsilon": lambda: fn.Staircase(time),
+        "sensitivity": lambda: fn.DiscreteStaircase(1.0, time),
+        "row": lambda: stream.at(time),
+        "size": lambda: MECHANISM.sample(time),
+        "clip": lambda: fn.Geometric(1.0).perturb(1, clip=(time, 5)),
+        "grid": lambda: MECHANISM.perturb(1.0, grid=time),
+    }
+    for argument, call in calls.items():
+        with pytest.raises(TypeError, match=rf"^{argument} must be .*timedelta64"):
+            call()
+
+
+def test_integers_of_128_bits__are_refused(stream):
+    pl = pytest.importorskip("polars")
+    wide = pl.Series([1, 2], dtype=pl.Int128)
+    with pytest.raises(ValueError, match="^rows must be"):
+        MECHANISM.perturb(np.zeros(2), stream=stream, rows=wide)
+    with pytest.raises(ValueError, match="^costs must be"):
+        fn.StaircaseChoice(1.0).choose(wide)
+
+
 def test_parameters__of_every_real_type():
     expected = fn.Staircase(2.0, 0.5)
     for two in (2, Fraction(2), np.float32(2), np.int8(2)):

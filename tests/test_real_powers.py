@@ -50,7 +50,6 @@ def test_gamma__is_where_the_mean_turns(epsilon):
             assert slope(epsilon, 1, float(m), below) < 0 < slope(epsilon, 1, float(m), above)
 
 
-@pytest.mark.xfail(strict=True, raises=ArithmeticError, reason="a series does not converge")
 def test_gamma__up_to_where_terms_are_added_up():
     with mp.workdps(50):
         for epsilon in np.linspace(1.6, 1.999, 30).tolist():

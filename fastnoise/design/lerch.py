@@ -35,7 +35,9 @@ def lerch_sums(
             sums = _added(epsilon, n, x, below)
         else:
             high, low = max(0.0, float(n)), max(0.0, below[-1] - float(n))
-            start = math.ceil(0.4 * digits + high / 3 + low) + 6
+            # the least that the end's terms come down to is about e^-((2 pi - epsilon) start)
+            reach = 2.52 / (2 * math.pi - float(epsilon))
+            start = math.ceil(reach * digits + high / 3 + low) + 6
             # what Gamma(a, z) cancels, z < epsilon (start + 1): e^z, and z / |a| for each a below 0
             context.prec += math.ceil(float(epsilon) * start / 2.3) + 3 * below[-1] + 4
             decay = (-epsilon * start).exp()

@@ -260,7 +260,7 @@ def _slant(law: DrawnLaw, fall: Fraction) -> Fraction:
     within = Fraction(1)
     for i, slope in enumerate(law.slopes.slopes):
         low, high = exp_bounds(fall * (1 << i), _digits(law))
-        if not low:  # so small that it has no other bound
+        if low == 0:  # it underflows, and no table is as steep
             return CERTAIN
         within *= 1 + max(slope / low - 1, 1 - slope / high)
     return 2 * (within - 1) / (2 - within) if within < 2 else CERTAIN
