@@ -1,6 +1,6 @@
 """Are functions of laws right, or a clear refusal, where floats come to an end?"""
 
-from decimal import Context, Decimal, localcontext
+from decimal import Context, Decimal, getcontext, localcontext
 
 import numpy as np
 import pytest
@@ -132,3 +132,44 @@ def test_best_gamma_of_a_callable__is_refused_where_it_would_be_wrong():
     assert fn.Staircase(699.0, cost=lambda x: x).gamma == pytest.approx(
         fn.Staircase(699.0).gamma, rel=1e-9
     )
+
+
+def test_callable_cost_of_a_vector__is_integrated_where_powers_underflow():
+    law = fn.L1Staircase(1e-3, 64, gamma=0.5)
+    assert law.expected_cost(lambda x: x * x) == pytest.approx(law.expected_cost(2), rel=1e-12)
+
+
+def test_cost_bounds__of_a_large_power_have_no_warnings():
+    for epsilon, delta, sensitivity in ((1e-10, 0.01, 100), (600.0, 1e-300, 3)):
+        bounds = fn.cost_bounds(epsilon, delta, sensitivity, cost=200)
+        assert bounds.lower <= bounds.upper
+
+
+def test_callable_cost__is_summed_once_for_all_mechanisms():
+    asked = []
+
+    def cost(x):
+        asked.append(np.size(x))
+        return x * x
+
+    fn.DiscreteStaircase(0.01, 100, cost=cost)
+    alone = sum(asked)
+    asked.clear()
+    fn.approximate(0.01, 0.01, 100, cost=cost)
+    assert sum(asked) < 1.2 * alone
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(1e-10, 0.01), (1e-3, 1e-300), (1e-10, 1e-300)])
+def test_real_moments__of_a_long_support_take_few_digits(epsilon, delta, monkeypatch):
+    """The value is a little below the geometric mean of its neighbours, by log-convexity."""
+    from fastnoise.design import lerch
+
+    def short(a, z, of=lerch._lower_gamma):
+        assert getcontext().prec < 250
+        return of(a, z)
+
+    monkeypatch.setattr(lerch, "_lower_gamma", short)
+    law = fn.TruncatedDiscreteLaplace(epsilon, delta, 100)
+    for m in (0.5, 20.5):
+        low, high = law.moment(int(m)), law.moment(int(m) + 1)
+        assert 0.8 * np.sqrt(low) * np.sqrt(high) < law.moment(m) < np.sqrt(low) * np.sqrt(high)

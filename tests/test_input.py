@@ -57,9 +57,9 @@ def test_times__are_no_numbers(unit, stream):
 def test_integers_of_128_bits__are_refused(stream):
     pl = pytest.importorskip("polars")
     wide = pl.Series([1, 2], dtype=pl.Int128)
-    with pytest.raises(ValueError, match="^rows must be"):
+    with pytest.raises(ValueError, match=r"^rows must be"):
         MECHANISM.perturb(np.zeros(2), stream=stream, rows=wide)
-    with pytest.raises(ValueError, match="^costs must be"):
+    with pytest.raises(ValueError, match=r"^costs must be"):
         fn.StaircaseChoice(1.0).choose(wide)
 
 

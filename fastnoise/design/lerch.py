@@ -14,7 +14,7 @@ from itertools import count, islice
 from operator import mul
 
 _HALF = Decimal("0.5")
-_DIRECT = 2  # from this epsilon on, terms are few enough to be added up
+DIRECT = 2  # from this epsilon on, terms are few enough to be added up
 
 
 def lerch_sums(
@@ -31,7 +31,7 @@ def lerch_sums(
     with decimal.localcontext() as context:
         digits = context.prec + 10
         context.prec = digits
-        if epsilon >= _DIRECT:
+        if epsilon >= DIRECT:
             sums = _added(epsilon, n, x, below)
         else:
             high, low = max(0.0, float(n)), max(0.0, below[-1] - float(n))
@@ -84,6 +84,26 @@ def _tails(
     ]
 
 
+def power_sum_between(rate: Decimal, m: Decimal, start: Decimal, stop: Decimal) -> Decimal:
+    """sum_{start <= k < stop} e^(-rate k) k^m for a large start and rate < 2.
+
+    By Euler and Maclaurin at both ends, as precise as the sum from 0 on is.
+
+    >>> with decimal.localcontext(prec=20):
+    ...     print(power_sum_between(Decimal(1) / 10, Decimal(0), Decimal(100), Decimal(10**6)))
+    0.00047707753221366309670
+    """
+    with decimal.localcontext() as context:
+        context.prec += 10
+        a = m + 1
+        inner, outer = (_lower_gamma(a, rate * y) for y in (start, stop))
+        total = (outer - inner) * (-rate.ln() * a).exp()
+        for y, sign in ((start, 1), (stop, -1)):
+            first = (y.ln() * m - rate * y).exp()
+            total += sign * first * (_HALF - _ends(rate, m, y, context.prec))
+    return +total
+
+
 def _ends(epsilon: Decimal, n: Decimal, y: Decimal, digits: int) -> Decimal:
     """sum_j B_2j / (2j)! f^(2j-1)(0) of f(t) = e^(-epsilon t) (1 + t/y)^n, to so many digits."""
     powers, decays = [Decimal(1)], [Decimal(1)]  # Taylor coefficients of the two factors
@@ -120,12 +140,14 @@ def _upper_gammas(a: Decimal, z: Decimal, length: int) -> list[Decimal]:
 
     Below 0, from Gamma(a+1, z) = a Gamma(a, z) + z^a e^-z.
     """
-    found = [gamma(a) - _lower_gamma(a, z)]
+    whole = gamma(a)
+    found = [whole - _lower_gamma(a, z)]
     edge = (z.ln() * a - z).exp()
     for i in range(1, length):
         edge /= z
+        whole /= a - i  # Gamma(a-i), above 0
         above = found[-1] - edge
-        found.append(gamma(a - i) - _lower_gamma(a - i, z) if a > i else above / (a - i))
+        found.append(whole - _lower_gamma(a - i, z) if a > i else above / (a - i))
     return found
 
 

@@ -10,6 +10,7 @@ the first integral ends. (This is V(gamma) of Geng's dissertation, section 2.5, 
 """
 
 import math
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -24,6 +25,7 @@ LEAST_EPSILON = 1e-3  # 60/epsilon steps are summed, and gamma loses 1e-13/epsil
 LARGEST_CALLABLE_EPSILON = 700.0  # of a best gamma: e^-epsilon underflows beyond
 _MOST_NUMBERS = 10**7  # at which a cost of one number is asked: 2 seconds of a simple one
 _TOLERANCE = 1e-13  # of the first estimate of the integral over a piece
+_BLOCK = 1 << 11  # pieces that are measured at once: their nodes fit a first cache
 _ENOUGH = 40.0  # e^-40 < 2**-53: steps that are always summed reach to 40/epsilon
 _TOO_FAR = 700.0  # e^-745 is the least double: a series that is alive there does not converge
 
@@ -151,6 +153,7 @@ class FoldedCost:
         # A far step is measured against the whole, and rounding of cost(0) cannot be beaten.
         floor = np.where(step > 0.0, 1e-3 * whole / np.maximum(weights, 1e-300), 0.0)
         tolerance = _TOLERANCE * np.maximum(pieces.mean, floor + abs(self.at_zero))
+        tolerance = np.maximum(tolerance, sys.float_info.min)  # smaller numbers lose digits
         done = []
         for _ in range(60):  # 2**-60 of a step is below the resolution of x
             rough = error > tolerance
@@ -191,9 +194,13 @@ class FoldedCost:
 
     def _gauss(self, step: FloatArray, low: FloatArray, high: float) -> FloatArray:
         """The mean over [low, high], which lies inside a piece where the Gauss rule was good."""
-        half = 0.5 * (high - low)
-        inside = (0.5 * (low + high))[:, None] + half[:, None] * _NODES[1::2]
-        return np.asarray(0.5 * (self._excess(step[:, None] + inside) @ _GAUSS))
+        means = np.empty(len(step))
+        for start in range(0, len(step), _BLOCK):
+            part = slice(start, start + _BLOCK)
+            half, middle = 0.5 * (high - low[part]), 0.5 * (low[part] + high)
+            inside = middle[:, None] + half[:, None] * _NODES[1::2]
+            means[part] = 0.5 * (self._excess(step[part, None] + inside) @ _GAUSS)
+        return means
 
 
 def _halves(pieces: _Pieces) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -208,11 +215,15 @@ def finite_values(
 ) -> FloatArray:
     """cost(x), refused where it is infinite or NaN; `growth` says how fast it may grow."""
     values = cost(x)
+    refuse_infinite(x, values, growth)
+    return values
+
+
+def refuse_infinite(x: FloatArray, values: FloatArray, growth: str) -> None:
     bad = ~np.isfinite(values)
     if bad.any():
         where = f"cost({float(x[bad][0])!r})"
         raise ValueError(refusal(where, float(values[bad][0]), f"finite, and {growth}"))
-    return values
 
 
 def array_cost(cost: Callable[[Any], Any]) -> Callable[[FloatArray], FloatArray]:

@@ -22,13 +22,18 @@ import numpy.typing as npt
 
 from fastnoise.design.gamma import Cost, cost_power, interval_confidence
 from fastnoise.design.moments import geometric_mean, precise_steps
-from fastnoise.design.quadrature import LEAST_EPSILON, array_cost, finite_values
+from fastnoise.design.quadrature import (
+    LEAST_EPSILON,
+    array_cost,
+    finite_values,
+    refuse_infinite,
+)
 from fastnoise.design.real_radius import real_discrete_moment, real_radius
 from fastnoise.validation import refusal
 
 LARGEST_SENSITIVITY = 10_000  # of a callable cost, which is evaluated at 40 D / epsilon points
 _HALF = Decimal("0.5")
-_CHUNK = 1 << 18  # points at which a callable is evaluated at once
+_CHUNK = 1 << 16  # points at which a callable is evaluated at once: they fit a second cache
 _ENOUGH = 40.0  # e^-40 < 2**-53: steps that are always summed reach to 40/epsilon
 _TOO_FAR = 700.0  # e^-745 is the least double: a series that is alive there does not converge
 
@@ -180,7 +185,7 @@ def _tail(epsilon: Decimal, step: int, scale: Decimal, j: int) -> Decimal:
 
 
 def _callable_radius(epsilon: float, sensitivity: int, cost: Callable[[Any], Any]) -> int:
-    folded = LatticeCost(cost, epsilon, sensitivity, "give r directly")
+    folded = lattice_cost(cost, epsilon, sensitivity, "give r directly")
     if not folded.total > 0.0:
         allowed = "increasing where the noise has mass (any r is as good for a constant)"
         raise ValueError(refusal("cost", cost, allowed))
@@ -242,13 +247,45 @@ class LatticeCost:
         for first in range(start, stop, rows):
             step = np.arange(first, min(first + rows, stop), dtype=np.float64)
             points = step[:, None] * self._width + np.arange(self._width)
-            values = finite_values(self._cost, points, self._growth)
-            self._check_order(values.ravel())
+            values = self._cost(points)
+            if not self._rises(values.ravel()):
+                refuse_infinite(points, values, self._growth)
+                self._refuse_fall(values.ravel())
+            self._last = float(values[-1, -1])
             weights = -math.expm1(-self._epsilon) * np.exp(-self._epsilon * step)
-            self.values += weights @ (values - self.at_zero)
+            self.values += weights @ (values - self.at_zero if self.at_zero else values)
 
-    def _check_order(self, values: npt.NDArray[np.float64]) -> None:
+    def _rises(self, values: npt.NDArray[np.float64]) -> bool:
+        """Whether all are finite and in order, at a glance."""
+        ends = values[0] >= self._last and values[-1] < math.inf
+        return bool(ends and np.all(values[1:] >= values[:-1]))
+
+    def _refuse_fall(self, values: npt.NDArray[np.float64]) -> None:
+        """Refuse a cost that falls, but for what rounding may do."""
         flat = np.concatenate(([self._last], values))
         if np.any(np.diff(flat) < -1e-9 * (np.abs(flat[:-1]) + abs(self.at_zero))):
             raise ValueError(refusal("cost", self._given, "non-decreasing on x >= 0"))
-        self._last = float(flat[-1])
+
+
+class SharedCost:
+    """A callable cost that is summed once for all mechanisms that are compared by it."""
+
+    def __init__(self, cost: Callable[[Any], Any]) -> None:
+        self._cost = cost
+        self.sums: dict[tuple[float, int], LatticeCost] = {}
+
+    def __call__(self, x: Any) -> Any:
+        return self._cost(x)
+
+    def __repr__(self) -> str:
+        return repr(self._cost)
+
+
+def lattice_cost(
+    cost: Callable[[Any], Any], epsilon: float, sensitivity: int, instead: str
+) -> LatticeCost:
+    """`LatticeCost`, the one that a shared cost has already been summed to."""
+    sums = cost.sums if isinstance(cost, SharedCost) else {}
+    if (epsilon, sensitivity) not in sums:
+        sums[epsilon, sensitivity] = LatticeCost(cost, epsilon, sensitivity, instead)
+    return sums[epsilon, sensitivity]

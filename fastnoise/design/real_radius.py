@@ -15,7 +15,7 @@ from decimal import Decimal
 from fractions import Fraction
 from itertools import accumulate
 
-from fastnoise.design.lerch import bernoulli_ratios, lerch_sums
+from fastnoise.design.lerch import DIRECT, bernoulli_ratios, lerch_sums, power_sum_between
 from fastnoise.design.moments import geometric_mean, precise_steps
 from fastnoise.design.real_power import LEAST_POWER, real_power_gamma
 
@@ -73,15 +73,12 @@ def flat_real_moment(height: Fraction, end: int, edge: Fraction, m: float) -> fl
 
 
 def real_power_sum(rate: Decimal, end: int, m: Decimal) -> Decimal:
-    """sum_{0 < k < end} e^(-rate k) k^m: term by term, or as the difference of two Lerch sums."""
-    if end <= FIRST:
-        terms = ((Decimal(k).ln() * m - rate * k).exp() for k in range(1, end))
-        return sum(terms, Decimal(0))
-    with decimal.localcontext() as context:
-        # of sums of rate^-(m+1), what is left is of the size of end^(m+1)
-        context.prec += math.ceil((m + 1) * max(1, 1 - (rate * end).adjusted()))
-        (every,), (beyond,) = (lerch_sums(rate, m, Decimal(x)) for x in (1, end))
-        return (-rate).exp() * every - (-rate * end).exp() * beyond
+    """sum_{0 < k < end} e^(-rate k) k^m: the first terms one by one, the others together."""
+    terms = ((Decimal(k).ln() * m - rate * k).exp() for k in range(1, min(end, FIRST)))
+    near = sum(terms, Decimal(0))
+    if end <= FIRST or rate >= DIRECT:  # e^-1200 is nothing beside the first terms
+        return near
+    return near + power_sum_between(rate, m, Decimal(FIRST), Decimal(end))
 
 
 class PowerSums:

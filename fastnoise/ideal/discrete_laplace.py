@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fastnoise.design.gamma import Cost
-from fastnoise.design.radius import LatticeCost
+from fastnoise.design.radius import lattice_cost
 from fastnoise.ideal.discrete_staircase import IdealDiscreteStaircase
 from fastnoise.ideal.steps import SymmetricLaw
 from fastnoise.validation import floats, number, refusal
@@ -91,7 +91,7 @@ class IdealDiscreteLaplace(SymmetricLaw):
         """
         if not callable(cost):
             return self._steps.expected_cost(cost)
-        folded = LatticeCost(cost, self.epsilon, self.sensitivity, "moment(m) has no limit")
+        folded = lattice_cost(cost, self.epsilon, self.sensitivity, "moment(m) has no limit")
         with np.errstate(under="ignore"):
             inside = np.sum(self._power(np.arange(self.sensitivity)) * folded.values)
         return folded.at_zero + float(2.0 * self.pmf(0) / -math.expm1(-self.epsilon) * inside)

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fastnoise.design.gamma import Cost, cost_power, moment_power
-from fastnoise.design.radius import LatticeCost, discrete_moment
+from fastnoise.design.radius import discrete_moment, lattice_cost
 from fastnoise.ideal.integer_points import FAR, MOST, Points, between, outward, points
 from fastnoise.ideal.steps import SymmetricLaw, decay, least_missed
 from fastnoise.validation import floats, number, refusal
@@ -108,7 +108,7 @@ class IdealDiscreteStaircase(SymmetricLaw):
             raise ValueError(refusal("cost", cost, allowed))
         if not callable(cost):
             return self.moment(cost_power(cost))
-        folded = LatticeCost(cost, self.epsilon, self.sensitivity, "moment(m) has no limit")
+        folded = lattice_cost(cost, self.epsilon, self.sensitivity, "moment(m) has no limit")
         return folded.mean(self.r)
 
     def interval(self, confidence: npt.ArrayLike) -> tuple[Floats, Floats]:

@@ -210,8 +210,10 @@ def _shape(epsilon: float, delta: Fraction, sensitivity: int) -> Shape:
 def _moment(epsilon: float, delta: Fraction, sensitivity: int, m: int | float) -> float:
     """2 height sum_{k <= j} l^k k^m + 2 edge (j+1)^m."""
     weights = exact_weights(epsilon, delta, sensitivity)
-    with _digits(epsilon, delta, sensitivity, 40) as eps:
-        rate, end = eps / sensitivity, weights.core + 1
+    end = weights.core + 1
+    with precise(epsilon) as eps:  # terms are positive, so a small delta takes no more digits
+        decimal.getcontext().prec += len(str(end))
+        rate = eps / sensitivity
         if isinstance(m, int):
             inner = power_sums(rate, end, m)[m]
         else:

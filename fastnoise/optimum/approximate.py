@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from fastnoise.design.gamma import Cost, cost_power, interval_confidence
+from fastnoise.design.radius import SharedCost
 from fastnoise.ideal.truncated_discrete_laplace import given_delta
 from fastnoise.laws.grids import MOST_BITS
 from fastnoise.mechanisms.discrete_laplace import DiscreteLaplace
@@ -48,8 +49,7 @@ def approximate(
     one_of("adjacency", adjacency, "element", "l1")
     check_cost(cost)
     epsilon, delta, sensitivity = budget(epsilon, delta, sensitivity)
-    choices = candidates(epsilon, delta, sensitivity, cost, adjacency)
-    prices, refused = priced(choices, cost)
+    prices, refused = priced(epsilon, delta, sensitivity, cost, adjacency)
     if not prices:
         raise refused[0]
     return min(prices.values(), key=lambda pair: pair[0])[1]
@@ -73,7 +73,7 @@ def budget(epsilon: Any, delta: Any, sensitivity: Any) -> tuple[float, float | F
     return size, share, whole("sensitivity", sensitivity, 1, 1 << (MOST_BITS + 1))
 
 
-def candidates(
+def _candidates(
     epsilon: float, delta: float | Fraction, sensitivity: int, cost: Cost, adjacency: str
 ) -> dict[str, Callable[[], IntegerMechanism]]:
     """What builds each mechanism that qualifies, by name; those with less delta first."""
@@ -92,12 +92,14 @@ def candidates(
 
 
 def priced(
-    choices: dict[str, Callable[[], IntegerMechanism]], cost: Cost
+    epsilon: float, delta: float | Fraction, sensitivity: int, cost: Cost, adjacency: str
 ) -> tuple[dict[str, tuple[float, IntegerMechanism]], list[ValueError]]:
-    """(expected cost, mechanism) of those that 64-bit integers and the cost allow, and refusals."""
+    """(expected cost, mechanism) by name, where 64-bit integers and the cost allow; refusals."""
     prices: dict[str, tuple[float, IntegerMechanism]] = {}
     refused = []
-    for name, build in choices.items():
+    if callable(cost):
+        cost = SharedCost(cost)
+    for name, build in _candidates(epsilon, delta, sensitivity, cost, adjacency).items():
         try:
             mechanism = build()
             prices[name] = _price(mechanism, cost), mechanism

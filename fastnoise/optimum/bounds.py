@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from decimal import Decimal
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +26,7 @@ from fastnoise.design.gamma import Cost, cost_power
 from fastnoise.design.moments import precise
 from fastnoise.design.quadrature import array_cost, finite_values
 from fastnoise.ideal.truncated_discrete_laplace import exact_delta, power_sums
-from fastnoise.optimum.approximate import budget, candidates, priced
+from fastnoise.optimum.approximate import budget, priced
 from fastnoise.validation import refusal, whole
 
 FloatArray = npt.NDArray[np.float64]
@@ -118,7 +119,7 @@ def cost_bounds(
     lattice = Lattice(cost)
     epsilon, delta, sensitivity = budget(epsilon, delta, sensitivity)
     dim = whole("dim", dim, 1, 1 << 31)
-    paid, refused = priced(candidates(epsilon, delta, sensitivity, cost, "element"), cost)
+    paid, refused = priced(epsilon, delta, sensitivity, cost, "element")
     if not paid:
         raise refused[0]
     prices = {name: paid[name][0] if name in paid else math.nan for name in UPPER}
@@ -189,7 +190,7 @@ class Problem:
             return prices["uniform"] if known else math.nan
         return prices["truncated"] if self.width == 1 else math.nan
 
-    @property
+    @cached_property
     def condition(self) -> bool:
         """sum_{i=1}^lumps b^i (2 L(i D) - L(1 + (i-1) D) - L(1 + i D)) >= L(1).
 
@@ -214,10 +215,9 @@ class Problem:
         with self._digits() as eps:
             b = (-eps).exp()
             lump = 2 * b * self._delta + (1 - b)
-            sums = self._sums(eps)
-            left = 1 - lump * sums[0]
+            left = 1 - lump * self._sums[0]
             if m := self.lattice.power:
-                return float(lump * self._shifted(sums, 1) + left * Decimal(last) ** m)
+                return float(lump * self._shifted(self._sums, 1) + left * Decimal(last) ** m)
         k = np.arange(float(self.lumps))
         inner = np.sum(np.exp(-self.epsilon * k) * self.lattice.values(1.0 + k * self.width))
         outer = self.lattice.values(np.array([float(last)]))[0]
@@ -233,7 +233,7 @@ class Problem:
         square = width**2 / (12 * delta**2) - width * (width - 1) / (4 * delta)
         return float(square + Fraction(1 - width, 2) + Fraction(width**2, 6))
 
-    @np.errstate(under="ignore")
+    @np.errstate(all="ignore")  # large powers overflow, and what is no number is said to be none
     def window_bound(self) -> float:
         """The least 2 sum_k (L(k) - L(k-1)) T_k under what half-lines and the shift D demand.
 
@@ -257,7 +257,8 @@ class Problem:
 
     def _power_condition(self) -> bool:
         with self._digits() as eps:
-            sums = self._sums(eps, 1)
+            last = (-eps * self.lumps).exp()
+            sums = [total + last * self.lumps**i for i, total in enumerate(self._sums)]
             sums[0] -= 1  # from i = 1 on
             gain = 2 * self._shifted(sums, 0) - self._shifted(sums, 1)
             return gain - self._shifted(sums, 1 - self.width) >= 1
@@ -275,9 +276,11 @@ class Problem:
     def _delta(self) -> Decimal:
         return Decimal(self.delta.numerator) / self.delta.denominator
 
-    def _sums(self, epsilon: Decimal, more: int = 0) -> list[Decimal]:
-        """sum_{k < lumps + more} b^k k^l, l = 0..m."""
-        return power_sums(epsilon, self.lumps + more, self.lattice.power)
+    @cached_property
+    def _sums(self) -> list[Decimal]:
+        """sum_{k < lumps} b^k k^l, l = 0..m."""
+        with self._digits() as eps:
+            return power_sums(eps, self.lumps, self.lattice.power)
 
     def _shifted(self, sums: list[Decimal], start: int) -> Decimal:
         """sum_k b^k (start + k D)^m, from sum_k b^k k^l."""
