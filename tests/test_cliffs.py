@@ -18,6 +18,8 @@ from fastnoise.engine import integer_noise, vector_noise
 from fastnoise.rows import Rows
 from fastnoise.vector_reader import LayerReader
 
+pytestmark = pytest.mark.long
+
 KEY = bytes(range(32))
 ROWS = 1024
 MOST_UNDECIDED = ROWS // 40

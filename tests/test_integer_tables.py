@@ -13,6 +13,8 @@ import fastnoise as fn
 from fastnoise.exact import DrawnLaw, exp_bounds
 from fastnoise.mechanisms.ideal_truncated_discrete_laplace import exact_delta
 
+pytestmark = pytest.mark.long
+
 DEPTH = 1000  # steps of a staircase, levels of other laws
 RANDOM_POINTS = 1000
 CLOSE = Fraction(1, 2**50)

@@ -15,6 +15,8 @@ from fastnoise.engine import compiled_blocks, vector_noise
 from fastnoise.l2_reader import L2Reader
 from fastnoise.rows import Rows
 
+pytestmark = pytest.mark.long
+
 # --- normal radii ---------------------------------------------------------------------------------
 
 

@@ -30,6 +30,8 @@ from fastnoise.rows import Rows
 from fastnoise.vector_release import vector_release as release_of
 from fastnoise.verify.fit import ALPHA
 
+pytestmark = pytest.mark.long
+
 DIMS = [2, 3, 4, 5, 16]
 
 

@@ -19,6 +19,8 @@ from fastnoise.layer_tables import (
     layer_law,
 )
 
+pytestmark = pytest.mark.long
+
 BEYOND = 20
 
 

@@ -17,6 +17,8 @@ from fastnoise.tables import (
     staircase_law,
 )
 
+pytestmark = pytest.mark.long
+
 LAWS = [
     (1.0, 2**20, 395_882),
     (1.0, 1, 1),

@@ -36,6 +36,8 @@ from fastnoise.vector_release import (
     vector_release,
 )
 
+pytestmark = pytest.mark.long
+
 KINDS = ["box_staircase", "l1_staircase", "l2_laplace"]
 DIMS = [2, 3, 4, 5, 16, 64]
 EPSILONS = [1e-6, 0.01, 1.0, 4.0, 50.0]
