@@ -19,6 +19,8 @@ from bench.report.blocks import PAGES, blocks, pages
 from bench.suite import recipes
 from bench.suite.cases import SUBJECTS
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(table.__file__).parent.parent
 MODULES = [f"bench.suite.{path.stem}" for path in sorted((ROOT / "bench/suite").glob("[a-z]*.py"))]
 

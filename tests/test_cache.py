@@ -11,6 +11,8 @@ import pytest
 
 import fastnoise
 
+pytestmark = pytest.mark.long
+
 DRAW = """
 import fastnoise as fn
 stream = fn.Stream.from_key(bytes(32))

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from test_cache import DRAW, installed, output  # noqa: F401  # a fixture
 
+pytestmark = pytest.mark.long
+
 # A kernel that compiles in no time: what it gives, and how often it came out of the cache.
 TINY = """
 from fastnoise_kernels.jit import Kernel

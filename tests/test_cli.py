@@ -12,6 +12,8 @@ from fastnoise.cli import main
 from fastnoise.etl.demo import demo
 from fastnoise.progress import progress
 
+pytestmark = pytest.mark.long
+
 
 def test_demo__reports_errors_near_theory(capsys):
     assert main(["demo", "--rows", "200000"]) == 0

@@ -16,6 +16,8 @@ import fastnoise as fn
 from fastnoise.laws.layers.reader import LayerReader
 from fastnoise.rows import Rows
 
+pytestmark = pytest.mark.long
+
 KEY = bytes(range(32))
 ROWS = 1024
 MOST_UNDECIDED = ROWS // 40

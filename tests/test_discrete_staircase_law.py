@@ -16,6 +16,8 @@ from reference import BAD_COSTS, ROWS, near
 from fastnoise.design.radius import discrete_moment, optimal_radius
 from fastnoise.ideal.discrete_staircase import IdealDiscreteStaircase
 
+pytestmark = pytest.mark.long
+
 EPSILONS = (1e-6, 0.1, 1.0, 5.0, 50.0)
 GRID = list(itertools.product(EPSILONS, (1, 2, 3, 5, 8, 12)))
 DIGITS = 60

@@ -9,6 +9,8 @@ from conftest import KEY
 import fastnoise as fn
 from fastnoise.verify.fit import SHARES, misfits, rejected, rows_depend, unlikely
 
+pytestmark = pytest.mark.long
+
 N = 200_000
 EPSILONS = (1e-6, 0.01, 0.5, 1.0, 5.0, 50.0)
 SENSITIVITIES = (1, 3, 10**6, 2**40)

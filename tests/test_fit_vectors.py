@@ -23,6 +23,8 @@ from fastnoise.verify.fit import (
     unlikely,
 )
 
+pytestmark = pytest.mark.long
+
 EPSILONS = (1e-6, 0.01, 1.0, 10.0, 50.0)
 L2 = [
     *[fn.L2Laplace(e, dim, 0.3) for e in EPSILONS for dim in (1, 2, 3, 4, 5, 16, 128)],

@@ -10,9 +10,12 @@ import platform
 import pytest
 from test_processes import LAYERS, run
 
-pytestmark = pytest.mark.skipif(
-    platform.machine() not in ("x86_64", "AMD64"), reason="sets a register of x86 processors"
-)
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(
+        platform.machine() not in ("x86_64", "AMD64"), reason="sets a register of x86 processors"
+    ),
+]
 
 MODES = {
     "upward": 0x4000,

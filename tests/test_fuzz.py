@@ -16,6 +16,8 @@ from numpy.lib.stride_tricks import as_strided
 import fastnoise as fn
 from fastnoise.ideal.truncated_discrete_laplace import exact_delta
 
+pytestmark = pytest.mark.long
+
 ARGUMENTS = "epsilon|delta|sensitivity|gamma|r|cost|dim|widths|core|x|out|stream|rows|clip|grid|nan"
 ARGUMENTS += "|size|dtype|changed|costs"
 NAMES_ONE = re.compile(rf"\b({ARGUMENTS})\b (must|needs|has|could|is|values)|rows left")

@@ -14,6 +14,8 @@ from fastnoise.arithmetic.elementary import exp_bounds
 from fastnoise.ideal.truncated_discrete_laplace import exact_delta
 from fastnoise.laws.line.drawn import DrawnLaw
 
+pytestmark = pytest.mark.long
+
 DEPTH = 1000  # steps of a staircase, levels of other laws
 RANDOM_POINTS = 1000
 CLOSE = Fraction(1, 2**50)

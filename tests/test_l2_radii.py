@@ -15,6 +15,8 @@ from fastnoise.bits import compiled_blocks
 from fastnoise.laws.l2.reader import L2Reader
 from fastnoise.rows import Rows
 
+pytestmark = pytest.mark.long
+
 # --- normal radii ---------------------------------------------------------------------------------
 
 

@@ -25,6 +25,8 @@ from fastnoise.laws.law import Limits
 from fastnoise.rows import Rows
 from fastnoise.verify.fit import ALPHA
 
+pytestmark = pytest.mark.long
+
 DIMS = [2, 3, 4, 5, 16]
 
 

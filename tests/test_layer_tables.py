@@ -20,6 +20,8 @@ from fastnoise.laws.layers.tables import (
     layer_tables,
 )
 
+pytestmark = pytest.mark.long
+
 BEYOND = 20
 
 

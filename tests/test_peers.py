@@ -81,7 +81,7 @@ class Here(environments.Environment):
 def test_measure__tiny_run(tmp_path, monkeypatch):
     """The real pytest-benchmark, on what is here; opendp is not, and that is reported."""
     monkeypatch.setattr(program, "FOLDER", tmp_path)
-    monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)  # where benchmarks are disabled
+    monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)  # which switches benchmarks off
     monkeypatch.setenv("PYTEST_ADDOPTS", "-k '20000 and (fastnoise or opendp)'")
     rows, missing = program.measure(Here("here", ["opendp"]))
     assert {(row["law"], row["environment"]) for row in rows} == {

@@ -22,6 +22,8 @@ from test_perturb_files import PLAN, Job, people
 from fastnoise.cli import main
 from fastnoise.etl import place
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def job(tmp_path, capsys):

@@ -16,6 +16,8 @@ import pytest
 from pyarrow import ipc
 from test_perturb_files import PLAN, Job, people
 
+pytestmark = pytest.mark.long
+
 ROWS, CUT = 12, 5  # in batches or row groups of so many
 KINDS = ["income", "visits", "x", "y", "name", "town", "tags", "cents"]
 TEXTS = ["income", "visits", "x", "y", "name"]

@@ -17,6 +17,8 @@ from pyarrow import ipc
 
 from fastnoise.cli import main
 
+pytestmark = pytest.mark.long
+
 PLAN = """
 release = "2026-11"
 

@@ -10,6 +10,8 @@ from test_perturb_files import PLAN, Job, people
 
 from fastnoise.cli import main
 
+pytestmark = pytest.mark.long
+
 HEAD = b"income,visits,x,y,note\n"
 ROW = b"1.5,2,0.5,0.25,secret\n"
 BAD = {

@@ -24,6 +24,8 @@ from fastnoise_kernels.polynomials import (
     SINES,
 )
 
+pytestmark = pytest.mark.long
+
 
 def largest(coefficients: list[Fraction], end: Fraction, pieces: int = 64) -> Fraction:
     """At least |polynomial| anywhere on [0, end]."""

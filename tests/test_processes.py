@@ -12,6 +12,8 @@ import textwrap
 import pytest
 from conftest import needs_avx2, needs_avx512
 
+pytestmark = pytest.mark.long
+
 
 def importable(name: str) -> bool:
     """Whether a threading layer of numba can load here (omp needs the system's libgomp)."""

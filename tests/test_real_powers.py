@@ -10,6 +10,8 @@ from reference import near
 
 import fastnoise as fn
 
+pytestmark = pytest.mark.long
+
 POWERS = [0.5, 2.5, Fraction(1, 3), 0.01, 17.25]
 
 

@@ -13,6 +13,8 @@ from fastnoise.laws.line.finite_tables import truncated_laplace_tables, uniform_
 from fastnoise.laws.line.reader import Table
 from fastnoise.laws.line.tables import laplace_tables, staircase_tables
 
+pytestmark = pytest.mark.long
+
 LAWS = [
     (1.0, 2**20, 395_882),
     (1.0, 1, 1),

@@ -31,6 +31,8 @@ from fastnoise.laws.layers.law import BallLaw, ball_grid, ball_law, box_grids, b
 from fastnoise.laws.line import reader
 from fastnoise.rows import Rows
 
+pytestmark = pytest.mark.long
+
 KINDS = ["box_staircase", "l1_staircase", "l2_laplace"]
 DIMS = [2, 3, 4, 5, 16, 64]
 EPSILONS = [1e-6, 0.01, 1.0, 4.0, 50.0]

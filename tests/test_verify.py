@@ -20,6 +20,8 @@ from fastnoise.verify import attack, duplicates, laws
 from fastnoise.verify.outcome import Row, Tally
 from fastnoise.verify.run import CHECKS, Report, verify
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def broken(monkeypatch, capsys):

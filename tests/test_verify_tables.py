@@ -21,6 +21,8 @@ from fastnoise.laws.line.reader import Table
 from fastnoise.mechanisms import mechanism as mechanism_module
 from fastnoise.verify import tables as verified
 
+pytestmark = pytest.mark.long
+
 HEAD = layout.HEAD_BITS, layout.HEAD_CELLS, layout.HEAD_THRESHOLDS
 DIGIT = layout.DIGIT_BITS, layout.DIGIT_CELLS, layout.DIGIT_THRESHOLDS
 
