@@ -82,13 +82,16 @@ def test_bare_values__are_added_as_others(mechanism, dtype, rng):
     x = np.array(awkward(release.grid) * 30)
     x = np.concatenate([x, rng.normal(size=1001) * 2.0 ** rng.integers(-60, 60, 1001)])
     x = x[np.abs(x) <= np.finfo(dtype).max].astype(dtype)
-    bare, others = np.empty_like(x), np.empty_like(x)
-    for limits, out in ((Limits(missing=False), bare), (EVERYWHERE, others)):
-        assert limits.bare == (out is bare)
+
+    def released(x, limits):
+        out = np.empty_like(x)
         perturb_chunk(release, KEY, Rows(0), 0, x, out, limits)
-    assert bare.tobytes() == others.tobytes()
-    assert not Limits(missing=False, low=-1.0).bare
-    assert not Limits(missing=False, high=1.0).bare
+        return out.tobytes()
+
+    assert released(x, Limits(missing=False)) == released(x, EVERYWHERE)
+    for low, high in ((-1.0, inf), (-inf, 1.0)):
+        clipped = np.clip(x, dtype(low), dtype(high))
+        assert released(x, Limits(low, high, missing=False)) == released(clipped, EVERYWHERE)
 
 
 def test_deep_rows__in_place_clipped_and_missing(rng):
