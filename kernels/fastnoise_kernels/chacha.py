@@ -3,7 +3,7 @@
 Sixteen blocks are computed side by side, one in each lane, so a batch leaves the processor as 16
 vectors: state word 0 of sixteen blocks, then state word 1, and so on. Rows are numbered so that
 this is already their order in memory: sixteen rows that follow each other, a group, take the
-vectors that follow each other. With w 32-bit words a row:
+vectors that follow each other. With w 32-bit words per row:
 
     epoch  = row // 2**40          the nonce
     group  = row % 2**40 // 16

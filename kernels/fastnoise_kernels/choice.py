@@ -1,9 +1,9 @@
 """Choosing one of k candidates with weight e**(-epsilon * level of its cost).
 
 A uniform number times the sum of the weights says where in their running sums the choice lies. In
-floats that is right unless a running sum is too near: such a row is left to the Python layer, which
-has any precision. Sixteen rows are chosen for side by side, candidate after candidate; most of them
-in 32 bits already (`choice_lanes`).
+floats that is right unless a running sum is too near: such a row is undecided, and left to the
+Python layer, which has any precision. Sixteen rows are chosen for side by side, candidate after
+candidate; most of them in 32 bits already (`choice_lanes`).
 """
 
 import numpy as np
@@ -220,7 +220,9 @@ def weights(start, stop, levels, law, out):
 
 @kernel
 def choose(start, stop, key, first, ids, costs, count, law, tables, out):
-    """The choices of rows start .. stop, UNDECIDED where left to the Python layer.
+    """The choices of rows start .. stop, UNDECIDED where the Python layer must choose.
+
+    The words of a row, two of 32 bits, are one uniform number: where in the running sums it lies.
 
     Counts groups of sixteen rows with such a one, which may be another's row.
     """
@@ -243,7 +245,7 @@ def choose(start, stop, key, first, ids, costs, count, law, tables, out):
             row = at - lead + group
             there, where, unsure = row * count, place + 2 * group, np.uint32(1)
             all_there = row >= 0 and there + enough <= len(costs)
-            # Called from here: a function for both would count references, 20 ns a group.
+            # Called from here: a function for both would count references, 20 ns per group.
             if all_there and digits == 2:
                 unsure = two_digit_choices(
                     costs, there, count, words, where, sizes, tables, narrow, sums, choices
@@ -257,7 +259,7 @@ def choose(start, stop, key, first, ids, costs, count, law, tables, out):
                 undecided += near != 0
                 copy(room[4], choices)
             if lead <= group <= lead + n - 16:
-                for lane in range(16):  # a number that is known: 1.24 -> 1.20 ns a candidate
+                for lane in range(16):  # a number that is known: 1.24 -> 1.20 ns per candidate
                     out[row + lane] = choices[lane]
             else:
                 for lane in range(max(0, lead - group), min(16, lead + n - group)):

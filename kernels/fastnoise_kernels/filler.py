@@ -28,6 +28,7 @@ class Tile(NamedTuple):
     """The rows that a filler is asked for, and what it may use.
 
     It fills whole groups of sixteen rows: `lead` others precede the first row that is asked for.
+    What takes a tile is `inlined`: a call would count references to its arrays, 0.1 ns per row.
     """
 
     key: Any  # 8 words

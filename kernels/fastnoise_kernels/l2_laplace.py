@@ -46,7 +46,7 @@ from fastnoise_kernels.layout import (
 )
 from fastnoise_kernels.vectors import put_woven_in_order
 
-MOST_NOISE = 2.0**52  # what is larger is left to the Python layer
+MOST_NOISE = 2.0**52  # what is larger is undecided
 NEXT = np.uint64(UNIFORM_BITS)  # the leading bits of a refining word take the place of spare ones
 
 

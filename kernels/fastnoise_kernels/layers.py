@@ -34,7 +34,7 @@ from fastnoise_kernels.staircase import draw_digit
 
 ONE, TWO = np.uint64(1), np.uint64(2)
 EXTRA_WORDS = 16  # that a careful row starts with
-MOST_NOISE = np.uint64(1 << 52)  # a side of a layer that is longer is left to the Python layer
+MOST_NOISE = np.uint64(1 << 52)  # a layer with a longer side is undecided
 # Of tables that four registers hold. 64 cells are read, in 32 words, however many there are: the
 # 8 words of 16 cells are followed by their thresholds, 3 words or more each.
 FEWEST_BITS, MOST_BITS = 4, 6

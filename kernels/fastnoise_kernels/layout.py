@@ -30,7 +30,7 @@ of the digit's coin, which gets others from the first extra word: they matter to
 from typing import Final
 
 # Header: what each of the first words means.
-WIDTH: Final = 0  # 32-bit words a row
+WIDTH: Final = 0  # 32-bit words per row
 STEPS: Final = 1  # a level is so many grid steps wide on either side
 RADIUS: Final = 2  # r: the top step is -(r - 1) .. r - 1
 LIMBS: Final = 3
@@ -44,7 +44,7 @@ DIGIT_BITS: Final = 10
 DIGIT_LEVELS: Final = 11  # entries 0 .. DIGIT_LEVELS - 1; the next draws again, as much further
 DIGIT_CELLS: Final = 12
 DIGIT_THRESHOLDS: Final = 13
-REST_TOP: Final = 14  # a place whose coin (what is left of its word) is below this needs care,
+REST_TOP: Final = 14  # a place whose coin (what is left of its word) is below this is careful,
 REST_SIDE: Final = 15  # on the top step and on a level
 SLOPES: Final = 16  # where the slopes start, in words; 0 if levels are flat
 SLOPE_BITS: Final = 17

@@ -15,7 +15,7 @@ from fastnoise_kernels.memory import copy, float_bits, float_of_bits, times_plus
 TILE = 512  # rows: words, noise and data of a tile stay in the first-level cache
 ROOM = 32  # a filler may write whole groups of rows
 LARGE, SMALLER = 2.0**1000, 2.0**-64  # noise beyond 2**53 steps has parts of at most 2**62
-# 64-bit words: fillers need two a row, and some for whole batches. Whole pages: see `tile_rooms`.
+# 64-bit words: fillers need two per row, and some for whole batches. Whole pages: see `tile_rooms`.
 SCRATCH = 4 * TILE
 
 
@@ -76,7 +76,7 @@ def tile_rooms():
     Noise is whole pages of 4096 bytes after the words that it is made of. A load whose address
     agrees in its last twelve bits with that of a store shortly before may wait for it, on Zen 4 for
     one pair of pages in sixteen: where the noise of a group had the place of the words of the next,
-    one process in sixteen took 1.8 ns a row instead of 1.4.
+    one process in sixteen took 1.8 ns per row instead of 1.4.
     """
     room = np.empty(SCRATCH + TILE + ROOM, np.uint64)
     return nothing_ahead(), room[:SCRATCH], room[SCRATCH:].view(np.int64)
@@ -107,7 +107,7 @@ def is_in_place(x, out):
 def set_aside(x, at, n, out, room):
     """x[at : at + n], copied if `out` is x: a loop that writes what it reads is not vectorised.
 
-    In place, that costs a tenth of what it saves: 4.3 -> 3.6 ns a value.
+    In place, that costs a tenth of what it saves: 4.3 -> 3.6 ns per value.
     """
     some = x[at : at + n]
     if not is_in_place(x, out):

@@ -24,7 +24,7 @@ class SlopingSizes(NamedTuple):
     digit_bits: Any
     restart: Any  # the entry of a digit that draws again
     slope_bits: Any
-    most: Any  # up to this, the first 32 bits of a coin need care
+    most: Any  # up to this, the first 32 bits of a coin are careful
 
 
 @intrinsic

@@ -5,8 +5,8 @@ either side at distance r + (k - 1) * steps and beyond. On a flat level all inte
 likely, which makes a staircase; sloping levels make the discrete Laplace law.
 
 `draw` is the definition: noise as a function of the words of a row. The tile loops compute the same
-for rows that need no care, and leave the rest (a tie with a threshold, a biased bounded integer, a
-restart, a slope that might matter: one row in some thousands) to it.
+for most rows, and leave careful ones (a tie with a threshold, a biased bounded integer, a restart,
+a slope that might matter: one row in some thousands) to it.
 """
 
 import numpy as np

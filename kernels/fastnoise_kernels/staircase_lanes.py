@@ -20,7 +20,7 @@ class ShortSizes(NamedTuple):
     head_levels: Any
     steps: Any
     radius: Any
-    rest_top: Any  # below this, a coin needs care on the top step
+    rest_top: Any  # below this, a coin is careful on the top step
     rest_side: Any  # and on a level
 
 

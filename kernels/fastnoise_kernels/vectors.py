@@ -22,7 +22,7 @@ PATTERN = 512  # the grids of coordinates are repeated at least this long, for l
 
 @inner
 def scratch_size(rows, width, dim):
-    """In 64-bit words: for words, five columns of sixteen rows a coordinate, and five a row."""
+    """In 64-bit words: for words, five columns of sixteen rows per coordinate, and five per row."""
     return words_room(rows, width) // 2 + 80 * (dim + 1) + 5 * (rows + 32)
 
 
