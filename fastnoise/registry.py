@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from importlib import import_module
 from typing import Any, Literal
 
@@ -156,7 +155,7 @@ REGISTRY = _registered(
         "discrete_uniform",
         "integers",
         ({"delta": 0.01, "sensitivity": 3}, {"delta": 0.07}),
-        ({"delta": Fraction(1, 2**50), "sensitivity": 3}, {"delta": 0.99, "sensitivity": 5}),
+        ({"delta": 2.0**-50, "sensitivity": 3}, {"delta": 0.99, "sensitivity": 5}),
     ),
     Registered(
         "TruncatedDiscreteLaplace",
@@ -170,7 +169,7 @@ REGISTRY = _registered(
         (
             {"epsilon": 1e-6, "delta": 0.1, "sensitivity": 2**32},
             {"epsilon": 50.0, "delta": 1e-3},
-            {"epsilon": 1.0, "delta": Fraction(1, 10**30), "sensitivity": 2**40},
+            {"epsilon": 1.0, "delta": 1e-30, "sensitivity": 2**40},
         ),
     ),
     Registered(

@@ -182,7 +182,7 @@ def lanes_of(words: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("scale", [0.3, 30.0, 2.0**20, 2.0**40, 2.0**44])
 def test_extreme_words__are_right_or_in_doubt(dim, scale, rng, monkeypatch):
     """From noise that is next to always 0 to that of many bits."""
-    law, width = l2_law(dim, scale, 0, monkeypatch).law, layout.l2_words(dim)
+    law, width = l2_law(dim, scale, 0, monkeypatch).tables, layout.l2_words(dim)
     fill = {2: l2_laplace.planes, 3: l2_laplace.spaces}.get(dim, l2_laplace.normal_groups)
     sizes = l2_laplace.cell_sizes(law), l2_laplace.radius_sizes(law)
     key, ids, seen = np.frombuffer(KEY, "<u4"), np.empty(0, np.int64), 0
@@ -279,7 +279,7 @@ def test_coins__exponentials_are_as_near_as_margins_say():
 
 def test_coins__nothing_is_kept_of_a_row_in_doubt(monkeypatch):
     """Other coordinates have first places, which the reader may have to draw again."""
-    law = l2_law(2, 2.0**14, 13, monkeypatch).law
+    law = l2_law(2, 2.0**14, 13, monkeypatch).tables
     for noise, known in (([1.0, 2.0], True), ([1.0, np.nan], False)):
         key = np.frombuffer(KEY, "<u4")
         assert l2_places.keep_place(key, law, 0, 0.0, np.array(noise)) == known

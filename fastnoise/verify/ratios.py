@@ -160,7 +160,7 @@ def check_layers(law: DrawnLayers, ideal: IdealLayers, epsilon: Fraction, tally:
 
 def check_levels(mechanism: Any, tally: Tally) -> None:
     """Costs a sensitivity apart are one level apart at most, at the edges of levels above all."""
-    steps, width = mechanism._steps, mechanism.sensitivity
+    steps, width = mechanism._law(mechanism.grid), mechanism.sensitivity
     edges = [(mechanism.gamma + k) * width for k in (0, 1, 2, 50)]
     for edge in (*edges, 0.0, *(-edge for edge in edges)):
         for cost in (edge, nextafter(edge, -1e9), nextafter(edge, 1e9), edge + 0.3 * width):
