@@ -22,6 +22,14 @@ def float_toward(value: Any, side: float) -> float:
     return nearest
 
 
+def nearest_float(value: Fraction) -> float:
+    """The nearest float; inf or -inf beyond them all."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.copysign(math.inf, value)
+
+
 def float_above(value: Fraction) -> float:
     """The least float that is no smaller; inf beyond them all."""
     try:

@@ -38,6 +38,7 @@ class CsvSource:
         self.entries = {name: entry for entry in plan.entries for name in entry.columns}
         fields = [(name, self._kind(name)) for name in self.names]
         self.schema, self.rows = arrow().schema(fields), None
+        self.between: dict[str, dict[int, int]] = {}  # floats, of the batch that was read last
 
     def batches(self) -> Iterator[Any]:
         pyarrow = arrow()
@@ -68,7 +69,8 @@ class CsvSource:
             table = pyarrow.Table.from_batches([batch])
             for name, entry in self.entries.items():
                 at = table.schema.get_field_index(name)
-                table = table.set_column(at, name, _numbers(table[name], entry, name))
+                numbers, self.between[name] = _numbers(table[name], entry, name)
+                table = table.set_column(at, name, numbers)
             yield table
 
     def _kind(self, name: str) -> Any:
@@ -133,7 +135,8 @@ def _quoted(column: Any, delimiter: str) -> Any:
     return compute.if_else(special, quoted, texts)
 
 
-def _numbers(texts: Any, entry: Entry, name: str) -> Any:
+def _numbers(texts: Any, entry: Entry, name: str) -> tuple[Any, dict[int, int]]:
+    """See `float_column`."""
     pyarrow = arrow()
     from pyarrow import compute
 
@@ -141,12 +144,10 @@ def _numbers(texts: Any, entry: Entry, name: str) -> Any:
     texts = compute.if_else(missing, pyarrow.scalar(None, texts.type), texts)
     try:
         if isinstance(entry.mechanism, IntegerMechanism):
-            return texts.cast(pyarrow.int64())
+            return texts.cast(pyarrow.int64()), {}
         return float_column(texts, _grid(entry, name), *bounds("clip", entry.clip))
     except pyarrow.ArrowInvalid:  # whose message shows the text
         raise ValueError(f"column {name!r} holds a text that is no number") from None
-    except ValueError as problem:
-        raise ValueError(f"column {name!r} holds {problem}") from None
 
 
 def _grid(entry: Entry, name: str) -> float:

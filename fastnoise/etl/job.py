@@ -19,7 +19,7 @@ from fastnoise.etl.place import claimed, sync
 from fastnoise.etl.plan import Plan
 from fastnoise.etl.receipt import Found, as_json, found_after, found_in, totals, with_receipt
 from fastnoise.etl.receipt_fields import Receipt, parsed
-from fastnoise.etl.tables import Run, perturbed_schema, with_columns
+from fastnoise.etl.tables import NO_MORE, Between, Run, perturbed_schema, with_columns
 from fastnoise.stream import Stream
 
 PARQUET, IPC, CSV = (".parquet", ".pq"), (".arrow", ".feather", ".ipc", ".arrows"), (".csv", ".tsv")
@@ -266,7 +266,8 @@ def _copy(job: Job, source: Source, sink: BinaryIO, release: Run, progress: Prog
     with ThreadPoolExecutor(1) as writing:
         try:
             for batch in source.batches():
-                noisy = _perturbed(batch.replace_schema_metadata(None), release, done)
+                between = source.between if isinstance(source, CsvSource) else NO_MORE
+                noisy = _perturbed(batch.replace_schema_metadata(None), release, done, between)
                 done += batch.num_rows
                 job.done += batch.num_rows
                 del batch
@@ -285,10 +286,10 @@ def _copy(job: Job, source: Source, sink: BinaryIO, release: Run, progress: Prog
     target.close()
 
 
-def _perturbed(batch: Any, release: Run, first: int) -> Any:
+def _perturbed(batch: Any, release: Run, first: int, between: Between) -> Any:
     """The batch that begins with that row of its file, with noise."""
     try:
-        return with_columns(batch, release)
+        return with_columns(batch, release, between)
     except (TypeError, ValueError) as problem:
         where = f"in the rows from {first} on: " if first else ""
         raise ValueError(f"{where}{problem}") from None

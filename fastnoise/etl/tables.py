@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from fastnoise_kernels.layout import EXACT_FLOAT
 
+from fastnoise.arithmetic.floats import nearest_float
 from fastnoise.columns import Column, arrow, column_of
+from fastnoise.compiled import read_only
 from fastnoise.etl.fields import Entry
 from fastnoise.etl.ids import Seen, addresses
 from fastnoise.etl.metadata import after_noise
 from fastnoise.etl.plan import Plan
-from fastnoise.identity import entry_identity, ids_identity
-from fastnoise.rows import check_stream
+from fastnoise.identity import entry_identity, ids_identity, noise_identity
+from fastnoise.rows import Rows, check_stream
 from fastnoise.stream import KEY_BYTES, Stream
+
+# By column and row: grid points, in steps, that are no floats. The column has the nearest ones.
+Between = Mapping[str, dict[int, int]]
+NO_MORE: Between = MappingProxyType({})
 
 
 class Run:
@@ -38,7 +46,9 @@ class Run:
         if not key_columns:
             self.rows._refuse_travelled()  # views, too: they serve one call, and batches are many
 
-    def perturb(self, column: Callable[[str], Any], count: int) -> dict[str, Any]:
+    def perturb(
+        self, column: Callable[[str], Any], count: int, between: Between = NO_MORE
+    ) -> dict[str, Any]:
         """The plan's columns of a batch of so many rows, perturbed; `column` finds one by name."""
         rows: Any
         if self.plan.key_columns:
@@ -52,11 +62,30 @@ class Run:
             found = [column(name) for name in entry.columns]
             try:
                 results = _perturbed(entry, found, self.streams[entry.name], rows)
+                for i, name in enumerate(entry.columns):
+                    if steps := between.get(name):
+                        results[i] = self._exactly(entry, i, results[i], rows, steps)
             except (TypeError, ValueError) as problem:
                 where = " and ".join(repr(name) for name in entry.columns)
                 raise type(problem)(f"column {where}: {problem}") from None
             made.update(zip(entry.columns, results, strict=True))
         return made
+
+    def _exactly(self, entry: Entry, i: int, noisy: Any, rows: Any, steps: dict[int, int]) -> Any:
+        """A noisy column, number i of its entry, with the sums of these rows made in integers."""
+        from pyarrow import compute
+
+        mechanism, places = entry.mechanism, list(steps)
+        law = mechanism._law(mechanism.grid)
+        ids = np.array([rows[place] for place in places], np.int64)
+        key = self.streams[entry.name]._noise_key(noise_identity(mechanism, law, entry.clip))
+        noise = law.exact_noise(key, Rows(-1, read_only(ids)))
+        grid = Fraction(float(np.broadcast_to(mechanism.grid, len(entry.columns))[i]))
+        totals = [steps[place] + drawn[i] for place, drawn in zip(places, noise, strict=True)]
+        mask = np.zeros(len(noisy), bool)
+        mask[places] = True
+        sums = arrow().array([nearest_float(total * grid) for total in totals], noisy.type)
+        return compute.replace_with_mask(noisy, mask, sums)
 
 
 def _perturbed(entry: Entry, columns: Sequence[Any], stream: Stream, rows: Any) -> list[Any]:
@@ -121,9 +150,9 @@ def check_columns(plan: Plan, names: Sequence[str]) -> None:
             raise ValueError(f"the table {what} {name!r}, which {plan.source} names")
 
 
-def with_columns(table: Any, run: Run) -> Any:
+def with_columns(table: Any, run: Run, between: Between = NO_MORE) -> Any:
     """A PyArrow table or record batch, perturbed; its metadata tells nothing that it does not."""
-    made = run.perturb(table.column, table.num_rows)
+    made = run.perturb(table.column, table.num_rows, between)
     schema, _ = after_noise(table.schema, {name: column.type for name, column in made.items()})
     names = table.schema.names
     columns = [made.get(name, table.column(i)) for i, name in enumerate(names)]

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from fastnoise_kernels.layout import EXACT_FLOAT
 
+from fastnoise.arithmetic.floats import nearest_float
 from fastnoise.certificate import Guarantee
 from fastnoise.compiled import compiles, filler, read_only
 from fastnoise.identity import encoded
@@ -108,6 +109,10 @@ class Law(ABC):
         """Perturb so many rows by kernels, and in Python what they leave undecided."""
 
     @abstractmethod
+    def noise(self, key: bytes, rows: Rows, count: int) -> Array:
+        """The noise of so many rows in grid steps, as kernels draw it."""
+
+    @abstractmethod
     def undecided(self, key: bytes, rows: Rows, count: int) -> list[int]:
         """Which of so many rows kernels leave to Python."""
 
@@ -145,6 +150,20 @@ class Law(ABC):
         else:
             self._perturb_plainly(chunk, range(count))
 
+    def exact_noise(self, key: bytes, rows: Rows) -> list[list[int]]:
+        """The noise of the rows `rows.ids` in grid steps, however large: a list per row."""
+        ids = rows.ids.tolist()
+        left = set(self.undecided(key, rows, len(ids))) if compiles() else set(range(len(ids)))
+        noise = self.noise(key, rows, len(ids)).reshape(-1, self.dim) if compiles() else ids
+        return [
+            self._plainly(key, row) if i in left else [int(steps) for steps in noise[i]]
+            for i, row in enumerate(ids)
+        ]
+
+    def _plainly(self, key: bytes, row: int) -> list[int]:
+        noise = self.reader.noise(key, row)
+        return [noise] if isinstance(noise, int) else noise
+
     def _drawn(self, key: bytes, rows: Rows) -> tuple[Any, ...]:
         """What every kernel that draws is told first."""
         return filler(self.filler), np.frombuffer(key, "<u4"), self.tables, rows.first, rows.ids
@@ -152,8 +171,7 @@ class Law(ABC):
     def _perturb_plainly(self, chunk: Chunk, places: Iterable[int]) -> None:
         """Perturb the values of these rows, in integers without end."""
         for place in places:
-            noise = self.reader.noise(chunk.key, chunk.rows.row(place))
-            drawn = [noise] if isinstance(noise, int) else noise
+            drawn = self._plainly(chunk.key, chunk.rows.row(place))
             self._add_exactly(chunk, place, dict(enumerate(drawn)))
 
     @np.errstate(over="ignore")  # float32 saturates at infinity
@@ -181,8 +199,4 @@ def _float_sum(value: float, noise: int, grid: float, snapped: bool, limits: Lim
         value = (floor(steps) + (steps - floor(steps) >= 0.5)) * grid
     if abs(noise) <= EXACT_FLOAT:
         return value + noise * grid + 0.0  # rounded once; -0.0 is 0.0
-    total = Fraction(value) + noise * Fraction(grid)
-    try:
-        return float(total)
-    except OverflowError:
-        return inf if total > 0 else -inf
+    return nearest_float(Fraction(value) + noise * Fraction(grid))
