@@ -27,7 +27,7 @@ def nearest_float(value: Fraction) -> float:
     try:
         return float(value)
     except OverflowError:
-        return math.copysign(math.inf, value)
+        return math.inf if value > 0 else -math.inf
 
 
 def float_above(value: Fraction) -> float:
