@@ -16,8 +16,8 @@ import numpy.typing as npt
 from fastnoise.design.gamma import Cost
 from fastnoise.design.radius import lattice_cost
 from fastnoise.ideal.discrete_staircase import IdealDiscreteStaircase
-from fastnoise.ideal.steps import SymmetricLaw
-from fastnoise.validation import floats, number, refusal
+from fastnoise.ideal.steps import SymmetricLaw, whole_shift
+from fastnoise.validation import floats
 
 FloatArray = npt.NDArray[np.float64]
 Floats = Any  # a float64 where the argument is a scalar, else an array of its shape
@@ -113,7 +113,7 @@ class IdealDiscreteLaplace(SymmetricLaw):
         P(X >= t), 0 < t <= shift, and a missed detection has probability P(X <= t - 1 - shift).
         """
         alarm = floats("p_fa", p_fa, 0.0, 1.0)
-        distance = self.sensitivity if shift is None else self._shift(shift)
+        distance = self.sensitivity if shift is None else whole_shift(shift, self.sensitivity)
         rate = self.epsilon / self.sensitivity
         place = np.floor((-np.log(alarm) - math.log1p(math.exp(-rate))) / rate)
 
@@ -141,12 +141,6 @@ class IdealDiscreteLaplace(SymmetricLaw):
         inner = rate * np.floor(0.5 * left / rate)
         lam = math.exp(-rate)
         return (0.0 - (np.expm1(inner - left) + lam * np.expm1(-inner)) / (1.0 + lam))[()]
-
-    def _shift(self, shift: Any) -> int:
-        if not (number("shift", shift).is_integer() and 0 <= shift <= self.sensitivity):
-            allowed = f"an integer in [0, {self.sensitivity}], up to the sensitivity"
-            raise ValueError(refusal("shift", shift, allowed))
-        return int(shift)
 
     @property
     def _steps(self) -> _Steps:

@@ -18,8 +18,8 @@ import numpy.typing as npt
 from fastnoise.design.gamma import Cost, cost_power, moment_power
 from fastnoise.design.radius import discrete_moment, lattice_cost
 from fastnoise.ideal.integer_points import FAR, MOST, Points, between, outward, points
-from fastnoise.ideal.steps import SymmetricLaw, decay, least_missed
-from fastnoise.validation import floats, number, refusal
+from fastnoise.ideal.steps import SymmetricLaw, decay, least_missed, whole_shift
+from fastnoise.validation import floats, refusal
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -134,7 +134,7 @@ class IdealDiscreteStaircase(SymmetricLaw):
         1 - TV - p and e^-epsilon (1 - p), TV the mass of the `shift` most central points.
         """
         alarm = floats("p_fa", p_fa, 0.0, 1.0)
-        distance = self.sensitivity if shift is None else self._shift(shift)
+        distance = self.sensitivity if shift is None else whole_shift(shift, self.sensitivity)
         sides = np.array([distance // 2 + 1, distance - distance // 2])
         overlap = np.sum(self._tail(Points(sides, np.zeros(2))))
         return least_missed(self.epsilon, alarm, overlap)[()]
@@ -151,12 +151,6 @@ class IdealDiscreteStaircase(SymmetricLaw):
         top = min(width // 2, r - 1) + min(width - width // 2, r)
         share = (top + b * (width - top)) / ((2 * r - 1) + b * (2 * (width - r) + 1))
         return (0.0 - share * np.expm1(np.minimum(asked - self.epsilon, 0.0)))[()]
-
-    def _shift(self, shift: Any) -> int:
-        if not (number("shift", shift).is_integer() and 0 <= shift <= self.sensitivity):
-            allowed = f"an integer in [0, {self.sensitivity}], up to the sensitivity"
-            raise ValueError(refusal("shift", shift, allowed))
-        return int(shift)
 
     @property
     def _scale(self) -> float:

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from fastnoise.validation import number, refusal
+
 FloatArray = npt.NDArray[np.float64]
 
 
@@ -77,6 +79,14 @@ def decay(epsilon: float, k: FloatArray) -> FloatArray:
     """e^(-epsilon k). The cap keeps 0 * inf out of an infinite k, where it is 0 anyway."""
     high, low = split(epsilon)
     return np.asarray(np.exp(-high * k) * np.exp(-low * np.minimum(k, 2.0**900)))
+
+
+def whole_shift(shift: Any, sensitivity: int) -> int:
+    """How far apart two integers are, at most the sensitivity."""
+    if not (number("shift", shift).is_integer() and 0 <= shift <= sensitivity):
+        allowed = f"an integer in [0, {sensitivity}], up to the sensitivity"
+        raise ValueError(refusal("shift", shift, allowed))
+    return int(shift)
 
 
 def least_missed(epsilon: float, alarm: FloatArray, overlap: Any) -> FloatArray:
