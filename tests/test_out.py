@@ -67,7 +67,7 @@ def check_overlap(shape, strides, overlaps, stream):
 
 def test_out__overlaps_are_found_exactly(rng):
     """Against a count of bytes, for strides of all kinds."""
-    from fastnoise.dispatch import _overlaps
+    from fastnoise.arrays import _overlaps
 
     room, found = np.zeros(400, np.uint8), set()
     for _ in range(3000):

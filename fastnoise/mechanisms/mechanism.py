@@ -211,7 +211,8 @@ class Additive(Mechanism):
         >>> noisy.shape, noisy.dtype
         ((4,), dtype('float64'))
         """
-        return dispatch.perturb(self, x, out, stream, rows, clip, self._chosen_grid(grid), nan)
+        options = dispatch.Options(stream, rows, clip, self._chosen_grid(grid), nan)
+        return dispatch.perturb(self, x, out, options)
 
     def sample(
         self,
