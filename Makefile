@@ -7,7 +7,7 @@ OLDEST ?= .venv-oldest
 # Workers share the cores: idle OpenMP threads must sleep, not spin, while others compute.
 PYTEST := OMP_WAIT_POLICY=passive $(BIN)/python -m pytest --numprocesses auto
 
-.PHONY: demo quick test oldest lint bench peers report clean
+.PHONY: demo quick test targets oldest lint bench peers report clean
 
 $(INSTALLED): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -23,6 +23,14 @@ quick: $(INSTALLED)
 
 test: $(INSTALLED)
 	$(PYTEST)
+
+# The same bits with one thread, and on x86 with AVX2 and with SSE2 alone; `SELECTION=` runs every test.
+SELECTION ?= $(addprefix tests/test_,$(addsuffix .py,slices keystream stream reader integer_reader release rounding choice choice_kernel))
+HASWELL := +sse3,+ssse3,+sse4.1,+sse4.2,+popcnt,+avx,+avx2,+fma,+bmi,+bmi2,+f16c,+lzcnt,+movbe
+targets: $(INSTALLED)
+	NUMBA_NUM_THREADS=1 $(PYTEST) $(SELECTION)
+	NUMBA_CPU_NAME=haswell NUMBA_CPU_FEATURES=$(HASWELL) $(PYTEST) $(SELECTION)
+	NUMBA_CPU_NAME=generic NUMBA_CPU_FEATURES= $(PYTEST) $(SELECTION)
 
 # A short selection with the oldest version of each dependency that pyproject.toml allows.
 oldest:

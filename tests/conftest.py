@@ -29,9 +29,9 @@ def rng() -> np.random.Generator:
 
 @pytest.fixture
 def threads():
-    """Set the number of threads; what it was comes back afterwards."""
+    """Set the number of threads, as far as there are so many; what it was comes back afterwards."""
     import numba
 
     before = numba.get_num_threads()
-    yield numba.set_num_threads
+    yield lambda count: numba.set_num_threads(min(count, numba.config.NUMBA_NUM_THREADS))
     numba.set_num_threads(before)

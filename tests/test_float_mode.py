@@ -206,10 +206,11 @@ def expected():
 @pytest.mark.parametrize("mode", ["upward", "downward"])
 def test_worker_threads__in_an_odd_mode_leave_the_noise_alone(mode, layer, expected):
     """Someone else's kernel started them while the mode was odd; and in place no row is lost."""
+    two = {"NUMBA_THREADING_LAYER": layer, "NUMBA_NUM_THREADS": "2"}
     workers = ODD_WORKERS.format(
         mode=MODES[mode], tiny=2.0**-60 if mode == "upward" else -(2.0**-60)
     )
-    found = here(workers + CALLS + DRAW_IN_PLACE + "print(odd > 0)", NUMBA_THREADING_LAYER=layer)
+    found = here(workers + CALLS + DRAW_IN_PLACE + "print(odd > 0)", **two)
     assert found.splitlines() == [expected, "True"]
 
 
@@ -229,7 +230,7 @@ for mode in {list(MODES.values())}:
     assert told == ["True", *[odd] * len(MODES)]
     workers = ODD_WORKERS.format(mode=MODES["upward"], tiny=2.0**-60)
     look = "from fastnoise.verify.run import verify\nprint(odd > 0, verify(['floats']).passed)"
-    assert here(workers + look) == "True True"
+    assert here(workers + look, NUMBA_NUM_THREADS="2") == "True True"
 
 
 @pytest.mark.parametrize("mode", ["downward", "both flushed"])

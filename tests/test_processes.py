@@ -62,6 +62,7 @@ def test_forked_pool_after_a_parallel_kernel(layer):
         print("different", len(noise))
         """,
         NUMBA_THREADING_LAYER=layer,
+        NUMBA_NUM_THREADS="2",
     )
     assert out == "different 24"
 
@@ -207,7 +208,8 @@ PREFORK = """
 @pytest.mark.parametrize("layer", LAYERS)
 @pytest.mark.parametrize("early", ["", "import fastnoise"])
 def test_fork_after_threads_of_someone_else(layer, early):
-    out = run(PREFORK.format(early=early), NUMBA_THREADING_LAYER=layer)
+    script = PREFORK.format(early=early)
+    out = run(script, NUMBA_THREADING_LAYER=layer, NUMBA_NUM_THREADS="2")
     assert out == "4"
 
 
