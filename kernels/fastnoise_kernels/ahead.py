@@ -51,8 +51,8 @@ def look_at_halves(ahead, x, out, at, rows, dim, width):
 def fetch_with_batches(ahead, first, batches):
     """The lines that come with so many batches of words.
 
-    They arrive while those are computed: 2.8 -> 2.6 ns per value. Data is fetched to be written, as
-    it is in place; where it is not, so for `out` is slower.
+    They arrive while those are computed: 2.8 -> 2.6 ns per value. Data is fetched for writing, as
+    in-place calls need; fetching a separate `out` that way is slower.
     """
     for line in range(first * ahead[BATCH_LINES], (first + batches) * ahead[BATCH_LINES]):
         prefetch_to_write(ahead[X] + LINE * line)

@@ -1,7 +1,7 @@
 """Where compiled kernels are kept: a user folder, keyed by a digest of every kernel source.
 
-Numba's own cache knows only the file a function stands in, so an upgrade that changes a helper
-would go on running the old noise. Here a changed byte in any kernel source is another folder.
+Numba's own cache knows only the file that defines a function, so an upgrade that changes a helper
+would go on running the old noise. Here a changed byte in any kernel source means another folder.
 
 Kernels are kept as pickle and machine code: whoever writes there runs in this process, and one bit
 that has flipped may crash it. So a folder is used only if nobody but this user and root can have

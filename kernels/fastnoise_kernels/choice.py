@@ -46,7 +46,7 @@ def level_of(size, sizes):
     starts at `radius` steps and others follow every `steps`, so floor((h - 2 radius) / (2 steps))
     is wanted. That is the integer nearest to (size + 1 - 2 radius - steps) / (2 steps), whose
     numerator is an integer and a half, and so half a unit or more away from where that integer
-    changes. The quotient is off by 2**-53 of itself at most, because 1 / (2 steps) is: by less than
+    changes. The relative error of the quotient is at most 2**-53, that of 1 / (2 steps): less than
     half a unit of the numerator while h < 2**52. From there on a size is an even number, since the
     1/2 is rounded; it is a unit away, and 2**53 at most.
     """
@@ -196,11 +196,11 @@ def rooms(count):
 
 @inner
 def margin(count):
-    """What a goal and a sum may be off by, as a part of the total.
+    """The largest error of a goal and a sum together, as a part of the total.
 
-    Weights are off by POWER_ERROR at most, and so a part p of their sum by twice that times
-    p (1 - p), which is half of it. In units of 2**-53, a sum is off by count - 1 for additions, and
-    the total too; the goal by 3 more, 2 of them for bits that it leaves out; `low` and `high` by 2.
+    Weights have an error of at most POWER_ERROR, and so a part p of their sum twice that times
+    p (1 - p), which is half of it. In units of 2**-53, additions add count - 1 to a sum, and to
+    the total too; the goal adds 3 more, 2 of them for bits that it leaves out; `low` and `high` 2.
     Weights of less than 2**-1021 that are 0 are nothing beside that. There is room for twice all.
     """
     return POWER_ERROR + (count + 16) * 2.0**-51

@@ -140,13 +140,13 @@ class Sixteen:
 
 @inner
 def narrow_margin(digits, count):
-    """What a goal and a sum may be off by: in parts of 2**-32 of the total, and in units.
+    """The largest error of a goal and a sum together: in 2**-32 of the total, and in units.
 
     Weights are rounded to 24 bits in each table and product, so a sum less its part p of the total
-    is off by half as much of the total at most: 1 - p of the errors before it count, and p of those
-    behind. A few parts more are for what tables were computed with. Rounding down makes it `count`
-    units more; the goal is off by 2, for its own and for bits that its first 32 leave out; and the
-    margin by 1. One is to spare.
+    has an error of at most half as much of the total: 1 - p of the errors before it count, and p of
+    those behind. A few parts more are for what tables were computed with. Rounding down adds
+    `count` units; the goal adds 2, for its own and for bits that its first 32 leave out; and the
+    margin 1. One is to spare.
     """
     return (2 * digits - 1) * 2**7 + 8, count + 4
 

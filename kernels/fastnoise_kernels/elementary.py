@@ -1,8 +1,8 @@
-"""Logarithm, power of two, sine and cosine of sixteen rows, and what they are off by.
+"""Logarithm, power of two, sine and cosine of sixteen rows, and bounds on their errors.
 
-libm differs between machines, and nobody says by how much. Polynomials were fitted at Chebyshev
-points, or by Remez' algorithm, in 60 digits; `tests/test_polynomials.py` proves what they are off
-by, and `tests/test_elementary.py` measures it.
+libm differs between machines, and its errors are not documented. Polynomials were fitted at
+Chebyshev points, or by Remez' algorithm, in 60 digits; `tests/test_polynomials.py` proves the error
+bounds, and `tests/test_elementary.py` measures the errors.
 """
 
 from typing import Any
@@ -82,7 +82,7 @@ def near_logarithm(x: Floats, times: float = 1.0) -> Floats:
 
     x = 2**e m, and m is c (1 + r), 1 / c one of sixteen: ln x = ln 2 e - ln(1 / c) + ln(1 + r). The
     exponent of a float is e + 1023, so the sixteen numbers hold -1023 ln 2 as well, which rounds
-    them by 2**-44; the polynomial is off by as much.
+    them by 2**-44; the polynomial's error is as large.
     """
     bits = x.as_bits()
     r = (bits & MANTISSA | ONE_BITS).as_floats().times_plus(picked(INVERSES, bits >> 48), -1.0)
@@ -95,8 +95,8 @@ def near_logarithm(x: Floats, times: float = 1.0) -> Floats:
 def falling_power(times: Floats, rate: Any) -> Floats:
     """2**(times * rate) of at most 1; 0.0 instead of less than 2**-1021.5.
 
-    Its relative error is below POWER_ERROR even if the rate is off by two roundings, 2**-52, which
-    times 1022 is 2**-42 in the exponent. The polynomial's own is 2**-39.8.
+    Its relative error is below POWER_ERROR even if the rate's is two roundings, 2**-52, which times
+    1022 is 2**-42 in the exponent. The polynomial's own is 2**-39.8.
     """
     near = times.times_plus(rate, INTEGER_FLOAT)
     x = times.times_plus(rate, INTEGER_FLOAT - near)

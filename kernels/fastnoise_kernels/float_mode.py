@@ -1,6 +1,6 @@
 """Whether floats behave as usual in the thread that asks; see `fastnoise.float_mode`.
 
-A worker thread keeps the mode of the thread that started it, be it for kernels of someone else's.
+A worker thread keeps the mode of the thread that started it, even for someone else's kernels.
 """
 
 from llvmlite import ir

@@ -8,7 +8,7 @@ import sys
 
 
 def _numba_has_started_threads() -> bool:
-    """Here, or in the process that this one was forked from; by kernels of ours or anyone's."""
+    """Here, or in the process that this one was forked from; by our kernels or anyone's."""
     return bool(getattr(sys.modules.get("numba.np.ufunc.parallel"), "_is_initialized", False))
 
 

@@ -116,8 +116,8 @@ def threads_now() -> int:
     """How many threads a parallel twin would use at this moment; 0 if it must not run at all.
 
     GNU OpenMP kills a forked child that enters a parallel region after its parent did. The
-    workqueue layer aborts the process when two Python threads are inside, be it in kernels of
-    someone else's: so it is used only where there is one thread.
+    workqueue layer aborts the process when two Python threads are inside, even in someone else's
+    kernels: so it is used only where there is one thread.
     """
     if forks.threads_are_gone:
         return 0

@@ -1,4 +1,4 @@
-"""The arithmetic of the l2 Laplace law in sixteen lanes, and what it is off by.
+"""The arithmetic of the l2 Laplace law in sixteen lanes, with error bounds.
 
 Two and three dimensions: a Gamma radius, the logarithm of a product of uniforms, times a uniform
 direction. More: normal coordinates times an independent chi of d + 1 degrees, which has the same
@@ -62,7 +62,7 @@ class Precision(NamedTuple):
 
     bits: int
     place_bits: int  # of an angle, besides its quarter
-    off: float = 0.0  # what logarithms may be off by, besides rounding; sines by twice that
+    off: float = 0.0  # error of logarithms, besides rounding; that of sines is twice as large
 
     def on(self, here):
         """On the processor that is compiled for: quicker functions are those of AVX-512."""
@@ -70,12 +70,12 @@ class Precision(NamedTuple):
 
     @property
     def unknown(self):
-        """What ln u is off by, times 1 / u; and its root R, times 1 / (u R)."""
+        """Times 1 / u, the error of ln u; times 1 / (u R), that of its root R."""
         return 1.01 * (2.0**-self.bits + 2 * self.off)
 
     @property
     def relative(self):
-        """What a radius times a cosine is off by, and for all the rounding from there on."""
+        """The error of a radius times a cosine, with all the rounding from there on."""
         return 1.6 * 2.0 ** -(self.place_bits + 1) + 12.8 * ROUND + 2 * self.off
 
     @property
@@ -99,7 +99,7 @@ SHORT, LONG = Precision(UNIFORM_BITS, UNIFORM_BITS - 2, NEAR), Precision(52, 51)
 def plane(word, precision, scale, least, most):
     """Two dimensions: an angle, and a radius that is Gamma(2).
 
-    Factors of both coordinates, and what these are off by.
+    Factors of both coordinates, and their errors.
     """
     cosine, sine = precision.turned(word(0))
     a, b = precision.uniform(word(1)), precision.uniform(word(2))
@@ -113,7 +113,7 @@ def plane(word, precision, scale, least, most):
 def space(word, precision, scale, least, most):
     """Three dimensions: heights of a sphere are uniform (Archimedes); the radius is Gamma(3).
 
-    A height is off by 2 h, its square by 4 h, and so the root of 1 - z**2 by 4 h over the root.
+    A height has error 2 h, its square 4 h, and so the root of 1 - z**2 has 4 h over the root.
     """
     z = precision.uniform(word(0)) * 2.0 - 1.0
     cosine, sine = precision.turned(word(1))
@@ -141,9 +141,9 @@ def surely_fits(size, part, u, shape):
 
     The sum that ln u is compared with is 3 shape times -t**4 / 4 + t**5 / 5 - .., for |t| < 5/9 at
     least -shape f(t), f(t) = 3/4 t**4 (1 + 9/4 |t|); and ln u < u - 1, so that u fits if
-    1 - u > shape f(t). The slope of f is below 4/3, and t off by 3/2 part: 16 part is more than f
-    may be off by. It also leaves no part of more than 1/34, as shape is 13/6 or more, and then
-    |t| < 1/2 will do.
+    1 - u > shape f(t). The slope of f is below 4/3, and the error of t 3/2 part: 16 part is more
+    than the error of f. It also leaves no part of more than 1/34, as shape is 13/6 or more,
+    and then |t| < 1/2 will do.
     """
     square = size * size
     fall = square * square * size.times_plus(27 / 16, 0.75) + part * 16.0
@@ -154,11 +154,11 @@ def chi(word, precision, sizes):
     """A chi variable of 2 * shape + 2/3 degrees, and its relative error; misfits; and careful rows.
 
     Marsaglia & Tsang's Gamma(shape + 1/3): shape * (1 + t)**3, t = spread x, spread = 1 / sqrt(9
-    shape), which fits where ln u < x**2 / 2 + shape - cube * shape + ln(cube) * shape. 1 + t is off
-    by spread times the error of x, and for rounding by 4 units of itself and 3 more, that of spread
-    among them: by `part` of itself. For what all that is off by, see `chi_sizes`; ln(cube) may be
-    off by more. What surely fits does so whatever its neighbours need: careful rows that stay
-    undecided are looked for once more, in other tiles, and must be the same.
+    shape), which fits where ln u < x**2 / 2 + shape - cube * shape + ln(cube) * shape. The error
+    of 1 + t is spread times that of x, and for rounding 4 units of itself and 3 more, that of
+    spread among them: `part` of itself. For the error of all that, see `chi_sizes`; that of
+    ln(cube) may be larger. What surely fits does so whatever its neighbours need: careful rows
+    that stay undecided are looked for once more, in other tiles, and must be the same.
     """
     shape, spread, rounded, moved, largest = sizes
     radius, inverse = normal_radius(word(0), precision)
@@ -187,9 +187,9 @@ def chi(word, precision, sizes):
 @inner
 def chi_sizes(shape, spread):
     """What `chi` is told of a law: shape, spread; of its root, what rounding adds; of its limit:
-    how much more it is off by than `part` of the root, and what rounding adds.
+    its error over `part` of the root, and what rounding adds.
 
-    With |x| < 9 and so |root| < most: x**2 / 2 is off by 9 times the error of x, which is at most
+    With |x| < 9 and so |root| < most: the error of x**2 / 2 is 9 times that of x, which is at most
     most / spread * part; the cube and its logarithm by 3 `part` each, times shape, and all else by
     some units of the largest terms, where |ln cube| < 18 and |ln u| < 37. All of it twice.
     """
@@ -330,7 +330,7 @@ def pairs_intrinsic(wide, precision):
 
 
 def radii_intrinsic(precision):
-    """chi times the scale, NaN if careful, and what that is off by; a mask of rows to draw again.
+    """chi times the scale, NaN if careful, and its error; a mask of rows to draw again.
 
     All of it woven.
     """

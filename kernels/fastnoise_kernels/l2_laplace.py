@@ -4,7 +4,7 @@ The law is that of real numbers, uniforms with bits without end, and what comes 
 exactly. Floats tell where a coordinate is with an error that is bounded (`l2_lanes`); where that
 leaves a doubt (which of two cells, whether a radius fits), the row is careful: it is looked at
 again with the next bits of its words. Where a doubt is left, it is undecided: the kernel writes
-NaN, and the Python layer decides with as many bits as it takes (`l2_reader`, the definition).
+NaN, and the Python layer decides with as many bits as it takes (`laws.l2.reader`, the definition).
 """
 
 import numpy as np

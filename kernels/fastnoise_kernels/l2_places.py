@@ -1,10 +1,10 @@
-"""Places in cells of l2 noise, and whether they are kept: rejection sampling (`l2_reader`).
+"""Places in cells of l2 noise, and whether they are kept: rejection sampling (`laws.l2.reader`).
 
 A place is kept with chance exp(-fall), fall = (|Z| - |M| + D / 2) / scale, Z the place, M the
 middle of its cell and D the diagonal. A row's coin is next to always so low that it keeps any
 place. Of the others, floats decide where their error leaves no doubt:
 
-    Z          off by half a step a coordinate, for what follows the bits of its place: |Z| by
+    Z          half a step per coordinate, for what follows the bits of its place; |Z|,
                sqrt(dim) / 2 steps
     |Z| - |M|  = sum of (z - m)(z + m) / (|Z| + |M|), where rounding adds dim + 8 units of 2**-53 of
                the sum of sizes, which is D / 2 at most
@@ -79,7 +79,7 @@ def chance(noise, size, scale):
 
 @inner
 def margin(dim, size, scale):
-    """More than what `chance` is off by."""
+    """More than the error of `chance`."""
     return sqrt(dim) * (0.51 + (dim + 16) * 2.0**-52 * size) / scale + FLAT
 
 
@@ -117,7 +117,7 @@ def keep_place(key, law, row, coin, noise):
 
 @inlined
 def look_at_coins(tile):
-    """Draw again places that are not kept; rows where that is unknown become NaN: whether any."""
+    """Redraw places that are not kept; rows where that is unknown become NaN. Whether any did."""
     law, dim, width = tile.law, np.int64(tile.law[DIM]), np.int64(tile.law[WIDTH])
     high, low = law[KEPT_BELOW], law[KEPT_BELOW + 1]
     undecided = False

@@ -118,8 +118,8 @@ def place_lanes(layers, sizes, sizes_at=0):
 def places(word, width, shift, most):
     """`bounded` for sixteen rows less half - odd, in floats; and a mask of careful ones.
 
-    In units of half * 2**-53, a float is off by 2 for the bits of a word that it lacks, by 1 for
-    those of the constants, by 1 for the shift and by 1 for rounding itself: 5, where `room` is 8.
+    In units of half * 2**-53, a float has an error of 2 for the bits of a word that it lacks, 1 for
+    those of the constants, 1 for the shift and 1 for rounding itself: 5, where `room` is 8.
     What is sure to have no integer between itself and twice `room` more is where the word is, and
     the word not biased, since those are above an integer by width * 2**-64 at most. From a half of
     2**49 on, nothing is sure.

@@ -4,14 +4,14 @@ A law is one read-only array of 64-bit words: a header, then two alias tables. T
 top step or a level; the *digit* says how much further down. Where the head reaches far enough, only
 its last entry is followed by a digit, in levels; for small epsilon every level is, and a digit
 counts laps of the head. Laws of finite support have no digit. An alias table of 2**bits cells is a
-row of 32-bit cells, packed two to a word, and a block of `limbs` words a cell:
+row of 32-bit cells, packed two to a word, and a block of `limbs` words per cell:
 
     cell = leading threshold bits (32 - bits of them) << bits | alias entry
     limb = the 64 threshold bits that follow, most significant first
 
 A uniform number of `bits` + (32 - bits) + 64 * limbs binary digits picks the cell, then the cell's
 own entry if the rest is below the threshold and the alias entry otherwise. Only a tie in the
-leading digits (a row in 2**(32 - bits)) ever reads a limb.
+leading digits (one row in 2**(32 - bits)) ever reads a limb.
 
 On a flat level all places are equally likely. On a sloping one, of 2**bits places, place p is kept
 with the product of the *slopes* of its binary digits: slope i, of SLOPE_LIMBS words, is a little
@@ -24,7 +24,7 @@ A row of a law on the line has two, three or four 32-bit words:
     long      the coin of the digit, the coin of the head, a place of two words
 
 A sloping row is a long one that makes do with less. Its place is that word and the last LENT_BITS
-of the digit's coin, which gets others from the first extra word: they matter to a row in 2**16.
+of the digit's coin, which gets others from the first extra word: they matter to one row in 2**16.
 """
 
 from typing import Final
@@ -65,7 +65,7 @@ SLOPING_DIGIT_BITS: Final = 6  # of the digit of sloping rows: four registers ho
 FEW_BITS: Final = 5  # two registers hold the cells of such a head: 32 are read, used or not
 
 
-# A law of vectors has more header, and rows of two words a coordinate, then the coins. Its layers
+# A law of vectors has more header, and rows of two words per coordinate, then the coins. Its layers
 # are drawn with COINS alias tables, a coin of 32 bits each: the layer is the sum of TIMES times the
 # entry, and the last entry of the last table, LAST, stands for all from there on. How far is then
 # drawn as m + (m + 1 digits), m from one more table.
@@ -133,7 +133,7 @@ REFINED_BLOCK: Final = 1 << 40
 
 # What a kernel writes for integer noise that is undecided: the Python layer redraws that row in
 # unbounded integers. Noise of 2**62 grid steps or more is rarer than e**-1024 at the widest
-# law it serves, scale 2**52; a coin that equals a slope in 64 bits is a row in 2**64.
+# law it serves, scale 2**52; a coin equals a slope in 64 bits in one row in 2**64.
 UNDECIDED: Final = -(1 << 63)
 DECIDED_STEPS: Final = 1 << 62
 EXACT_FLOAT: Final = 1 << 53  # integers below this are floats

@@ -23,7 +23,7 @@ LOGARITHM: Final = _floats(
     "0x1.2b5900de53b32p-3",
 )
 
-# What the quicker logarithm is off by at most; quicker cosines and sines by twice that.
+# Largest error of the quicker logarithm; that of quicker cosines and sines is twice as large.
 NEAR: Final = 2.0**-42
 
 # The same to NEAR from an exponent, a table for four bits, and ln(1 + r) = r * polynomial(r), to
@@ -108,7 +108,7 @@ COSINES: Final = (
 )
 SINES: Final = COSINES[12:] + COSINES[:12]
 
-# 2**x = 1 + x * polynomial(x), to 2**-39.8 of itself for |x| <= 1/2, and what powers are off by
+# 2**x = 1 + x * polynomial(x), to 2**-39.8 of itself for |x| <= 1/2, and the error of powers
 POWER_ERROR: Final = 2.0**-39
 POWER: Final = _floats(
     "0x1.62e42fef8672bp-1",

@@ -56,7 +56,7 @@ LENT = np.uint64((1 << LENT_BITS) - 1)
 ENOUGH_WORDS = 18  # two own words and two blocks of extra ones: more is needed once in 10**9 rows
 NARROW = np.uint64(1 << 31)  # noise below this fits 32 bits, with its sign
 KEPT, DROPPED, UNKNOWN = 1, 0, -1
-SLOPE_ERROR = np.uint64(128)  # a product of 60 slopes of 64 bits is within 2 units a slope
+SLOPE_ERROR = np.uint64(128)  # a product of 60 slopes of 64 bits is within 2 units per slope
 
 
 @inner

@@ -136,8 +136,8 @@ def perturb_vectors(
 ):
     """out = x + noise for rows start .. stop; counts the values that are undecided.
 
-    x: values in C order, of which the first `skip` of the first row are missing, and perhaps some
-        of the last; grids: one per coordinate; whole: 2**52, or 0 if nothing is snapped; marks: set
+    x: values in C order, without the first `skip` of the first row, and perhaps without some of
+        the last; grids: one per coordinate; whole: 2**52, or 0 if nothing is snapped; marks: set
         where values are undecided.
     """
     dim, width = np.int64(law[DIM]), np.int64(law[WIDTH])
