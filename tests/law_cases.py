@@ -35,6 +35,7 @@ RATIONAL = [
 # What looks for the best parameter, by a cost.
 SEARCHES = {
     "gamma": lambda cost: optimal_gamma(1.0, 1.0, cost),
+    "gamma of a vector": lambda cost: fn.L1Staircase(1.0, 2, cost=cost),
     "r": lambda cost: optimal_radius(1.0, 1, cost),
     "r of 5": lambda cost: optimal_radius(1.0, 5, cost),
 }

@@ -185,7 +185,7 @@ IN_A_SEARCH = [("increasing", lambda x: 3.0)]
 
 def impossible_of(name):
     if name in SEARCHES:
-        more = [*ON_ENDLESS, *IN_A_SEARCH, *(ON_THE_LINE if name == "gamma" else [])]
+        more = [*ON_ENDLESS, *IN_A_SEARCH, *(ON_THE_LINE if "gamma" in name else [])]
     else:
         law = next(law for law in SMALL if law_name(law) == name)
         more = [] if ends(law) else ON_ENDLESS
