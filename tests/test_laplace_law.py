@@ -3,13 +3,12 @@
 Against the reference rows, against mpmath from the definitions, and against what the theorems say.
 """
 
-import itertools
 import math
 
 import mpmath as mp
 import numpy as np
 import pytest
-from reference import BAD_COSTS, ROWS, near
+from reference import ROWS, near
 
 import fastnoise as fn
 
@@ -169,20 +168,10 @@ def test_laplace__density_ratio_is_lipschitz(epsilon):
 def test_laplace__parameters():
     law = fn.Laplace(epsilon=0.5, sensitivity=2)
     assert law == fn.Laplace(0.5, 2.0)
-    assert hash(law) == hash(fn.Laplace(0.5, 2.0))
-    assert repr(law) == "Laplace(epsilon=0.5, sensitivity=2.0)"
     assert fn.Laplace(1.0).sensitivity == 1.0
+    assert fn.Laplace(1.0).pdf(0.0) == 0.5
     assert law.delta == 0.0
     assert law.privacy == fn.Privacy(0.5, 0.0, "l1", 2.0, 0.25, 65_536)
-    with pytest.raises(AttributeError):
-        law.epsilon = 1.0
-
-
-@pytest.mark.parametrize("bad", [0, -1.0, math.inf, math.nan, "1", True, None, 1j, 10**400])
-@pytest.mark.parametrize("name", ["epsilon", "sensitivity"])
-def test_laplace__bad_parameter_is_named(name, bad):
-    with pytest.raises((ValueError, TypeError), match=f"{name} must be a positive finite number"):
-        fn.Laplace(**{"epsilon": 1.0, "sensitivity": 1.0, name: bad})
 
 
 # --- callable costs -------------------------------------------------------------------------------
@@ -216,24 +205,6 @@ def test_laplace__jumps_of_a_cost_are_found():
 def test_laplace__cost_that_starts_far_out():
     late = fn.Laplace(2.0).expected_cost(lambda x: max(0.0, x - 50.0))
     assert late == near(0.5 * math.exp(-100.0), 1e-12)
-
-
-@pytest.mark.parametrize(
-    ("cost", "words"),
-    [
-        (np.cosh, "growing slower"),
-        (math.exp, "growing slower"),
-        (lambda x: math.exp(x * x), "finite"),
-        (lambda x: math.nan, "finite"),
-        (np.log, "finite"),
-        (lambda x: -abs(x), "non-decreasing"),
-        (np.sin, "non-decreasing"),
-        (lambda x: np.abs(x) + 1e-6 * np.cos(1e9 * x), "smooth|non-decreasing"),
-    ],
-)
-def test_laplace__impossible_cost_is_refused(cost, words):
-    with pytest.raises(ValueError, match=f"cost.* must be .*({words}).*, not"):
-        fn.Laplace(1.0).expected_cost(cost)
 
 
 # --- the attacker ---------------------------------------------------------------------------------
@@ -289,89 +260,3 @@ def test_laplace__delta_is_what_the_tradeoff_leaves(epsilon):
         for asked in epsilon * shares[:5]:
             excess = np.max(1.0 - law.tradeoff(x) - math.exp(asked) * x)
             assert law.delta_at(asked) == pytest.approx(excess, abs=1e-5)
-
-
-# --- SciPy's manners ------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("epsilon", "sensitivity"),
-    [
-        *itertools.product([1e-8, 1.0, 100.0], [5e-324, 1e-200, 1.0, 1e200, 1.7e308]),
-        *itertools.product([1e-300, 1000.0, 1e4], [1.0]),
-    ],
-)
-def test_laplace__extremes_raise_nothing(epsilon, sensitivity):
-    law = fn.Laplace(epsilon, sensitivity)
-    x = np.array([0.0, -0.0, 5e-324, 1.0, -1e300, np.inf, -np.inf, np.nan])
-    p = np.array([0.0, 5e-324, 0.3, 0.5, 1.0 - ULP, 1.0, -0.1, 1.1, np.nan])
-    with np.errstate(all="raise"):
-        for name in ("pdf", "logpdf", "cdf", "sf"):
-            values = getattr(law, name)(x)
-            assert np.array_equal(np.isnan(values), np.isnan(x)), name
-        for name in ("ppf", "isf"):
-            values = getattr(law, name)(p)
-            assert not np.isnan(values[:6]).any(), name
-            assert np.isnan(values[6:]).all(), name
-        assert not np.isnan(law.tradeoff(p[:6])).any()
-        assert not np.isnan(law.tradeoff(p[:6], shift=0.0)).any()
-        assert not np.isnan(law.delta_at([0.0, 1.0, epsilon, np.inf])).any()
-        assert not np.isnan([law.moment(m) for m in (0, 1, 2, 0.5, 20.5)]).any()
-
-
-def test_laplace__values_at_the_ends():
-    law = fn.Laplace(1.0)
-    assert law.support() == (-math.inf, math.inf)
-    np.testing.assert_array_equal(law.ppf([0.0, 0.5, 1.0]), [-np.inf, 0.0, np.inf])
-    np.testing.assert_array_equal(law.isf([0.0, 0.5, 1.0]), [np.inf, 0.0, -np.inf])
-    np.testing.assert_array_equal(law.pdf([-np.inf, 0.0, np.inf]), [0.0, 0.5, 0.0])
-    np.testing.assert_array_equal(law.logpdf([-np.inf, np.inf]), [-np.inf, -np.inf])
-    np.testing.assert_array_equal(law.cdf([-np.inf, 0.0, np.inf]), [0.0, 0.5, 1.0])
-    np.testing.assert_array_equal(law.interval([0.0, 1.0]), [[0.0, -np.inf], [0.0, np.inf]])
-    assert np.isnan(law.interval([-0.1, 1.1, np.nan])).all()
-    assert not np.signbit(law.isf(0.5))
-    assert law.moment(0) == law.moment(0.0) == 1.0
-
-
-def test_laplace__scalars_give_scalars_and_arrays_keep_their_shape():
-    law = fn.Laplace(1.0)
-    for name in ("pdf", "logpdf", "cdf", "sf", "ppf", "isf", "tradeoff", "delta_at"):
-        method = getattr(law, name)
-        assert type(method(0.25)) is np.float64, name
-        assert method([[0.25, 0.5]]).shape == (1, 2), name
-        assert method(np.zeros((0, 3))).shape == (0, 3), name
-        assert method(np.float32(0.25)) == method(0.25), name
-    low, high = law.interval(0.9)
-    assert type(low) is type(high) is np.float64
-
-
-@pytest.mark.parametrize(
-    ("call", "error", "words"),
-    [
-        (lambda law: law.moment(-1), ValueError, "m must be .*not -1"),
-        (lambda law: law.moment(math.nan), ValueError, "m must be .*not nan"),
-        (lambda law: law.moment(201), ValueError, "m must be .*200.*not 201"),
-        (lambda law: law.moment(100.5), ValueError, r"m must be .*100.*not 100\.5"),
-        (lambda law: law.moment("2"), TypeError, "m must be .*not '2'"),
-        (lambda law: law.moment(True), TypeError, "m must be .*not True"),
-        (lambda law: law.expected_cost(lambda x: "many"), TypeError, r"cost\(0\.0\) must be"),
-        (lambda law: law.tradeoff(1.1), ValueError, r"p_fa must be .*not 1\.1"),
-        (lambda law: law.tradeoff(math.nan), ValueError, "p_fa must be .*not nan"),
-        (lambda law: law.tradeoff(0.1, shift=2.1), ValueError, r"shift must be .*2\.0.*not 2\.1"),
-        (lambda law: law.tradeoff(0.1, shift=-1.0), ValueError, r"shift must be .*not -1\.0"),
-        (lambda law: law.tradeoff(0.1, shift=math.nan), ValueError, "shift must be .*not nan"),
-        (lambda law: law.tradeoff(0.1, shift="1"), TypeError, "shift must be .*not '1'"),
-        (lambda law: law.delta_at(-0.1), ValueError, r"epsilon must be .*not -0\.1"),
-        (lambda law: law.delta_at(math.nan), ValueError, "epsilon must be .*not nan"),
-    ],
-)
-def test_laplace__bad_argument_is_named(call, error, words):
-    with pytest.raises(error, match=words):
-        call(fn.Laplace(1.0, 2.0))
-
-
-@pytest.mark.parametrize("cost", [*BAD_COSTS, ("interval", 0.9)], ids=repr)
-def test_laplace__bad_cost_is_named(cost):
-    with pytest.raises((ValueError, TypeError), match="cost must be") as caught:
-        fn.Laplace(1.0).expected_cost(cost)
-    assert repr(cost) in str(caught.value)

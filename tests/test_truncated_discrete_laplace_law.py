@@ -6,7 +6,6 @@ support is too large to walk through, against closed forms in many digits.
 
 import itertools
 import math
-import pickle
 from fractions import Fraction
 
 import mpmath as mp
@@ -346,8 +345,6 @@ def test_truncated__value():
     third = law_of(1, Fraction(1, 3), np.int64(2))
     text = "TruncatedDiscreteLaplace(epsilon=1.0, delta=Fraction(1, 3), sensitivity=2)"
     assert repr(third) == text
-    assert pickle.loads(pickle.dumps(third)) == third
-    assert hash(law) == hash(law_of(1.0, 1e-6, 4))
     assert (law.epsilon, law.delta, law.sensitivity) == (1.0, 1e-6, 4)
     privacy = law.privacy
     assert (privacy.epsilon, privacy.delta) == (1.0, 1e-6)
@@ -382,87 +379,15 @@ def test_truncated__limits():
 
 
 @pytest.mark.parametrize(
-    ("epsilon", "delta", "sensitivity"),
-    [(1.0, 1e-6, 4), (1e-8, 1e-12, 1), (100.0, 1e-300, 2**40), (1e4, 0.1, 1), (1e10, 1e-9, 5)],
-)
-def test_truncated__extremes_raise_nothing(epsilon, delta, sensitivity):
-    x = np.array([0.0, -0.0, 5e-324, 1.0, -1e300, 2.0**62, -(2.0**63), np.inf, -np.inf, np.nan])
-    p = np.array([0.0, 5e-324, 0.3, 0.5, 1.0 - 2.0**-53, 1.0, -0.1, 1.1, np.nan])
-    law = law_of(epsilon, delta, sensitivity)
-    with np.errstate(all="raise"):
-        for name in ("pmf", "logpmf", "cdf", "sf"):
-            values = getattr(law, name)(x)
-            assert np.array_equal(np.isnan(values), np.isnan(x)), name
-        for name in ("ppf", "isf"):
-            values = getattr(law, name)(p)
-            assert np.isfinite(values[:6]).all(), name
-            assert np.isnan(values[6:]).all(), name
-        assert np.isnan(law.interval(p[6:])[0]).all()
-        assert not np.isnan(law.tradeoff(p[:6])).any()
-        assert not np.isnan(law.delta_at([0.0, 1.0, epsilon, 800.0, np.inf])).any()
-    np.testing.assert_array_equal(law.cdf([-np.inf, np.inf]), [0.0, 1.0])
-    np.testing.assert_array_equal(law.pmf([0.5, -1.5, np.inf]), [0.0, 0.0, 0.0])
-    assert law.cdf(-(2**63)) == law.pmf(-(2**63)) == 0.0
-    assert law.cdf(2**63 - 1) == 1.0
-
-
-def test_truncated__scalars_give_scalars_and_arrays_keep_their_shape():
-    law = law_of(1.0, 0.01, 2)
-    for name in ("pmf", "logpmf", "cdf", "sf", "ppf", "isf", "tradeoff", "delta_at"):
-        method = getattr(law, name)
-        assert type(method(1)) is np.float64, name
-        assert method([[0.25, 1.0]]).shape == (1, 2), name
-        assert method(np.zeros((0, 3))).shape == (0, 3), name
-        assert method(np.int32(1)) == method(1.0) == method(True), name
-    low, high = law.interval(0.9)
-    assert type(low) is type(high) is np.float64
-    for zero in (law.ppf(0.5), law.isf(0.5), law.ppf(0.499999)):
-        assert zero == 0.0
-        assert not np.signbit(zero)
-
-
-@pytest.mark.parametrize(
     ("arguments", "error", "words"),
     [
-        ((0.0, 0.1), ValueError, r"epsilon must be .*not 0\.0"),
-        ((math.nan, 0.1), ValueError, "epsilon must be .*not nan"),
-        ((1.0, 0.0), ValueError, r"delta must be .*between 0 and 1, not 0\.0"),
-        ((1.0, 1), ValueError, r"delta must be .*not 1"),
-        ((1.0, Fraction(3, 2)), ValueError, r"delta must be .*not Fraction\(3, 2\)"),
         ((1.0, 5e-324), ValueError, r"delta must be at least .*not 5e-324"),
-        ((1.0, math.nan), ValueError, "delta must be .*not nan"),
-        ((1.0, "0.1"), TypeError, "delta must be .*not '0.1'"),
-        ((1.0, True), TypeError, "delta must be .*not True"),
-        ((1.0, 0.1, 0), ValueError, "sensitivity must be .*not 0"),
-        ((1.0, 0.1, 1.5), TypeError, r"sensitivity must be .*not 1\.5"),
         ((1.0, 0.1, 2**53), ValueError, r"sensitivity must be at most 2\*\*52 times epsilon"),
     ],
 )
-def test_truncated__bad_parameter_is_named(arguments, error, words):
+def test_truncated__parameters_have_limits(arguments, error, words):
     with pytest.raises(error, match=words):
         fn.TruncatedDiscreteLaplace(*arguments)
-
-
-@pytest.mark.parametrize(
-    ("call", "error", "words"),
-    [
-        (lambda law: law.moment(-1), ValueError, "m must be .*not -1"),
-        (lambda law: law.moment(-1.5), ValueError, r"m must be .*not -1\.5"),
-        (lambda law: law.moment(201), ValueError, "m must be .*200.*not 201"),
-        (lambda law: law.moment("2"), TypeError, "m must be .*not '2'"),
-        (lambda law: law.expected_cost("l3"), ValueError, "cost must be .*not 'l3'"),
-        (lambda law: law.expected_cost(("interval", 0.9)), ValueError, r"cost must .*interval\("),
-        (lambda law: law.expected_cost(np.sin), ValueError, "cost must be non-decreasing"),
-        (lambda law: law.expected_cost(lambda x: math.nan), ValueError, r"cost\(0\.0\) must be"),
-        (lambda law: law.tradeoff(1.1), ValueError, r"p_fa must be .*not 1\.1"),
-        (lambda law: law.tradeoff(0.1, shift=5), ValueError, r"shift must be .*4.*not 5"),
-        (lambda law: law.tradeoff(0.1, shift=1.5), ValueError, r"shift must be .*not 1\.5"),
-        (lambda law: law.delta_at(-0.1), ValueError, r"epsilon must be .*not -0\.1"),
-    ],
-)
-def test_truncated__bad_argument_is_named(call, error, words):
-    with pytest.raises(error, match=words):
-        call(law_of(1.0, 0.01, 4))
 
 
 def test_truncated__callable_has_a_limit():
