@@ -1,5 +1,6 @@
 """Is what is published whole: bounds, types, and a source distribution whose tests run?"""
 
+import re
 import subprocess
 import sys
 import tarfile
@@ -35,22 +36,29 @@ def test_lower_bounds__are_those_that_are_tested():
 
 
 USE = """
+import numpy as np
+
 import fastnoise as fn
 
 mechanism: fn.Staircase = fn.Staircase(1.0)
 fn.Nothing
 fn.Stream.nothing
+mechanism.perturb(np.ones(3)).nothing
+mechanism.perturb([1.0], clip=0.5)
+mechanism.perturb(1.0).real
 """
 
 
-def test_types__of_unknown_names_are_errors(tmp_path):
+def test_types__of_unknown_names_and_options_are_errors(tmp_path):
     (tmp_path / "use.py").write_text(USE)
     options = ("--config-file", str(ROOT / "pyproject.toml"), "--cache-dir", str(tmp_path))
     status, text = run(sys.executable, "-m", "mypy", *options, str(tmp_path / "use.py"), cwd=ROOT)
     assert status == 1
     assert 'Module has no attribute "Nothing"' in text
     assert '"type[Stream]" has no attribute "nothing"' in text
-    assert "Found 2 errors" in text
+    assert re.search(r'"ndarray\[.*" has no attribute "nothing"', text)
+    assert "No overload" in text
+    assert "Found 4 errors" in text
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,9 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Self
+from typing import Any, Self, TypedDict, Unpack, overload
+
+import numpy.typing as npt
 
 from fastnoise import dispatch
 from fastnoise.arithmetic.floats import float_above
@@ -61,6 +63,17 @@ class Privacy:
         if self.delta == 0 and self.lipschitz is None:
             times = Fraction(math.ceil(times))
         return float_above(Fraction(self.epsilon) * times)
+
+
+class PerturbOptions(TypedDict, total=False):
+    """What `perturb` takes besides `x`, for type checkers."""
+
+    out: Any
+    stream: Stream | None
+    rows: Any
+    clip: tuple[float, float] | None
+    grid: Any
+    nan: str
 
 
 class Mechanism(ABC):
@@ -173,6 +186,14 @@ class Additive(Mechanism):
                 "if all of them changed: see certificate(changed=, grid=)"
             )
             raise ValueError(refusal("grid", grid, allowed))
+
+    @overload
+    def perturb(
+        self, x: npt.NDArray[Any] | list[Any], **options: Unpack[PerturbOptions]
+    ) -> npt.NDArray[Any]: ...
+
+    @overload
+    def perturb(self, x: Any, **options: Unpack[PerturbOptions]) -> Any: ...
 
     def perturb(
         self,
