@@ -32,14 +32,14 @@ def is_column(x: Any) -> bool:
     return series or hasattr(x, "__arrow_c_array__") or hasattr(x, "__arrow_c_stream__")
 
 
-def column_of(x: Any, missing: str) -> Column:
+def column_of(x: Any, nan: str) -> Column:
     if len(getattr(x, "shape", ())) > 1 or hasattr(x, "column_names"):
         raise TypeError(f"x must be one column, not a {name_of(x)}: fastnoise.Plan takes tables")
     if type(x).__module__.partition(".")[0] == "narwhals":
-        return _NarwhalsColumn(x, missing)
+        return _NarwhalsColumn(x, nan)
     if isinstance(getattr(x, "dtype", None), np.dtype):
         return _NumpyColumn(x)
-    return _ArrowColumn(x, missing)
+    return _ArrowColumn(x, nan)
 
 
 def name_of(x: Any) -> str:
@@ -47,10 +47,10 @@ def name_of(x: Any) -> str:
 
 
 class _NarwhalsColumn:
-    """A Series of narwhals: the one of another library that it stands for."""
+    """A narwhals Series: the Series of another library that it wraps."""
 
-    def __init__(self, x: Any, missing: str) -> None:
-        self.x, self.native = x, column_of(x.to_native(), missing)
+    def __init__(self, x: Any, nan: str) -> None:
+        self.x, self.native = x, column_of(x.to_native(), nan)
         self.parts = self.native.parts
 
     def with_values(self, results: Sequence[Array]) -> Any:
@@ -72,11 +72,11 @@ class _NumpyColumn:
 class _ArrowColumn:
     """Anything else: chunks of values, and a bit for each that says whether it is there."""
 
-    def __init__(self, x: Any, missing: str) -> None:
+    def __init__(self, x: Any, nan: str) -> None:
         pyarrow = arrow()
         self.x, self.chunks = x, _chunks(x)
         nulls = sum(chunk.null_count for chunk in self.chunks)
-        if nulls and missing != "keep":
+        if nulls and nan != "keep":
             cure = 'drop or fill them, or pass nan="keep" to keep them'
             raise ValueError(f"x has {nulls} null{'s' if nulls > 1 else ''}: {cure}")
         kind = self.chunks[0].type

@@ -39,8 +39,8 @@ def filler(name: str) -> int:
     return int(getattr(kernels(name), f"fill_{name}").address)
 
 
-def count_bad(values: npt.NDArray[Any], keep: bool) -> int:
-    """How many values are infinite, or NaN unless those are kept."""
+def count_bad(x: npt.NDArray[Any], nan: bool) -> int:
+    """How many values are infinite, or NaN unless those are allowed."""
     if not compiles():
-        return int(np.count_nonzero(np.isinf(values) if keep else ~np.isfinite(values)))
-    return int(kernels("release").count_bad(values.size, read_only(values), keep))
+        return int(np.count_nonzero(np.isinf(x) if nan else ~np.isfinite(x)))
+    return int(kernels("release").count_bad(x.size, read_only(x), nan))

@@ -148,7 +148,7 @@ def test_integer_noise__is_the_same_whatever_the_data_is(mechanism, stream):
 
 
 @pytest.fixture
-def careful(monkeypatch):
+def undecided(monkeypatch):
     """The places that plain Python adds noise to, because kernels cannot decide it."""
     places = []
     right = Law._add_exactly
@@ -161,23 +161,23 @@ def careful(monkeypatch):
     return places
 
 
-def test_careful_values__are_the_same_whatever_the_data_is(careful):
+def test_undecided_values__are_the_same_whatever_the_data_is(undecided):
     """Those that take longer are a function of the words alone."""
-    deep = np.flatnonzero(DEEPER.noise(KEY, Rows(0), 200) == UNDECIDED).tolist()
-    assert 20 < len(deep) < 180
+    expected = np.flatnonzero(DEEPER.noise(KEY, Rows(0), 200) == UNDECIDED).tolist()
+    assert 20 < len(expected) < 180
     for x in (0.0, 1e-300, 1 / 3, 1e15, 1e300, nan):
         for limits in (Limits(), Limits(-1.0, inf)):
-            careful.clear()
+            undecided.clear()
             DEEPER.perturb(KEY, Rows(0), 0, np.full(200, x), np.empty(200), limits)
-            assert careful == deep
+            assert undecided == expected
 
 
-def test_careful_values__of_vectors_are_the_same_whatever_the_data_is(careful, monkeypatch):
+def test_undecided_values__of_vectors_are_the_same_whatever_the_data_is(undecided, monkeypatch):
     """Rows of l2 noise that floats cannot decide: many, with coins that matter on few steps."""
-    release, found = l2_law(2, 64.0, 3, monkeypatch), []
+    law, found = l2_law(2, 64.0, 3, monkeypatch), []
     for x in (0.0, 1e-300, 1 / 3, 1e9, 2.0**300, nan):
-        careful.clear()
-        release.perturb(KEY, Rows(0), 0, np.full(2000, x), np.empty(2000), Limits())
-        found.append(sorted(careful))
+        undecided.clear()
+        law.perturb(KEY, Rows(0), 0, np.full(2000, x), np.empty(2000), Limits())
+        found.append(sorted(undecided))
     assert 2 < len(found[0]) < 500
     assert found == [found[0]] * 6

@@ -30,13 +30,13 @@ CASES = [
 
 @cache
 def released(epsilon: float, dim: int, grid: float):
-    """The release; and for each layer how likely it is to be drawn, and to give a point of it."""
-    release = fn.L1Staircase(epsilon, dim)._law(grid)
-    drawn = DrawnLayers(release.tables)
+    """The law; and for each layer how likely it is to be drawn, and to give a point of it."""
+    law = fn.L1Staircase(epsilon, dim)._law(grid)
+    drawn = DrawnLayers(law.tables)
     steps, radius = drawn.sizes[0]
     chances = enumerate(drawn.layers(1))
     shares = [float(c / l1_points(dim, radius - 1 + k * steps)) for k, c in chances]
-    return release, steps, radius, shares
+    return law, steps, radius, shares
 
 
 def heights_of(case) -> np.ndarray:

@@ -46,15 +46,15 @@ STARTS = [0, 2**32 - 20, 2**40 - 20, 2**62 + 9]
 @pytest.mark.parametrize("name", INTEGER_LAWS)
 def test_integer_kernel_is_reader(name):
     """Rows in order, around the end of an epoch among others, and the same rows by their ids."""
-    law = INTEGER_LAWS[name]
-    release, plain = line_law(law, 1.0, integers=True), reader.LineReader(law)
+    tables = INTEGER_LAWS[name]
+    law, plain = line_law(tables, 1.0, integers=True), reader.LineReader(tables)
     rows = [first + i for first in STARTS for i in range(40)]
     expected = [plain.noise(KEY, row) for row in rows]
-    fast = [release.noise(KEY, Rows(first), 40).tolist() for first in STARTS]
+    fast = [law.noise(KEY, Rows(first), 40).tolist() for first in STARTS]
     assert [noise for part in fast for noise in part] == expected
     ids = np.array(rows[::-1], np.int64)
     ids.flags.writeable = False
-    assert release.noise(KEY, Rows(-1, ids), len(rows)).tolist() == expected[::-1]
+    assert law.noise(KEY, Rows(-1, ids), len(rows)).tolist() == expected[::-1]
 
 
 @pytest.mark.parametrize("name", [*SLOPING, "uniform", "truncated-0.01"])

@@ -95,16 +95,16 @@ def test_quick_fits__have_their_bounds():
 @pytest.mark.parametrize("dim", [4, 9])
 def test_quick_fits__that_are_too_many_are_seen(dim, monkeypatch):
     """Also a kernel that takes what is above -f / 20 for a fit: some radii should not be there."""
-    release, count = l2_law(dim, 300.0, 0, monkeypatch), 1_200
-    reader = L2Reader(release.tables, compiled_blocks)
+    law, count = l2_law(dim, 300.0, 0, monkeypatch), 1_200
+    reader = L2Reader(law.tables, compiled_blocks)
     exact = np.array([reader.noise(KEY, row) for row in range(count)], np.float64)
-    np.testing.assert_array_equal(release.noise(KEY, Rows(0), count), exact)
+    np.testing.assert_array_equal(law.noise(KEY, Rows(0), count), exact)
     bold = kernel_with(
         ("size.times_plus(27 / 16, 0.75)", "size.times_plus(27 / 320, 0.0375)"),
         monkeypatch=monkeypatch,
     )
     monkeypatch.setattr("fastnoise.laws.law.filler", lambda name: bold.fill_l2_laplace.address)
-    noise = release.noise(KEY, Rows(0), count)
+    noise = law.noise(KEY, Rows(0), count)
     assert (noise != exact).any(axis=1).sum() > 2
 
 

@@ -99,9 +99,9 @@ def test_intervals__one_unit_less_is_seen(rng):
 def test_decided__is_right_where_floats_are_pressed_hard(dim, scale, fine, monkeypatch):
     """Cells so small that many coordinates are looked at again, or left: those that are not are
     the reader's."""
-    release = l2_law(dim, scale, fine, monkeypatch)
-    reader = L2Reader(release.tables, compiled_blocks)
-    noise = release.noise(KEY, Rows(0), 1_500 // dim)
+    law = l2_law(dim, scale, fine, monkeypatch)
+    reader = L2Reader(law.tables, compiled_blocks)
+    noise = law.noise(KEY, Rows(0), 1_500 // dim)
     exact = np.array([reader.noise(KEY, row) for row in range(len(noise))], np.float64)
     unknown = np.isnan(noise)
     assert 0.0005 < unknown.mean() < 0.9
@@ -120,11 +120,11 @@ def test_errors__that_are_bounded_too_low_are_seen(dim, monkeypatch):
         ("part * 1.6 + 5 * ROUND", "part * 0.016 + 0.05 * ROUND"),
         monkeypatch=monkeypatch,
     )
-    release = l2_law(dim, 2.0**43, 0, monkeypatch)
-    reader, count = L2Reader(release.tables, compiled_blocks), 3_000 // dim
+    law = l2_law(dim, 2.0**43, 0, monkeypatch)
+    reader, count = L2Reader(law.tables, compiled_blocks), 3_000 // dim
     with monkeypatch.context() as patch:
         patch.setattr("fastnoise.laws.law.filler", lambda name: bold.fill_l2_laplace.address)
-        noise = release.noise(KEY, Rows(0), count)
+        noise = law.noise(KEY, Rows(0), count)
     exact = np.array([reader.noise(KEY, row) for row in range(count)], np.float64)
     unknown = np.isnan(noise)
     assert (noise[~unknown] != exact[~unknown]).any()
@@ -223,19 +223,19 @@ def test_compiled_blocks__are_plain_ones():
 # --- cells and places -----------------------------------------------------------------------------
 
 
-def drawn_and_exact(release, count: int) -> tuple[np.ndarray, np.ndarray]:
+def drawn_and_exact(law, count: int) -> tuple[np.ndarray, np.ndarray]:
     """What the kernel says of the first rows, and what the reader says."""
-    reader = L2Reader(release.tables, compiled_blocks)
+    reader = L2Reader(law.tables, compiled_blocks)
     exact = np.array([reader.noise(KEY, row) for row in range(count)], np.float64)
-    return release.noise(KEY, Rows(0), count), exact
+    return law.noise(KEY, Rows(0), count), exact
 
 
 @pytest.mark.parametrize("dim", [2, 3, 4, 7])
 @pytest.mark.parametrize("fine", [1, 5, 26, 27, 30])
 def test_places__are_the_readers(dim, fine, monkeypatch):
     """Spare bits, and halves of words that coordinates share; in order and by ids."""
-    release = l2_law(dim, 2.0 ** (fine + 15), fine, monkeypatch)
-    noise, exact = drawn_and_exact(release, 40)
+    law = l2_law(dim, 2.0 ** (fine + 15), fine, monkeypatch)
+    noise, exact = drawn_and_exact(law, 40)
     known = ~np.isnan(noise)
     assert known.mean() > 0.9
     np.testing.assert_array_equal(noise[known], exact[known])
@@ -245,12 +245,12 @@ def test_places__are_the_readers(dim, fine, monkeypatch):
 @pytest.mark.parametrize("dim", [2, 3, 5])
 def test_undecided__are_perturbed_as_the_reader_says(dim, monkeypatch):
     """Steep cells: coins are too high in many rows, and some places are drawn again."""
-    release = l2_law(dim, 64.0, 3, monkeypatch)
-    reader, count, lead = L2Reader(release.tables, compiled_blocks), 120, 3
+    law = l2_law(dim, 64.0, 3, monkeypatch)
+    reader, count, lead = L2Reader(law.tables, compiled_blocks), 120, 3
     exact = np.array([reader.noise(KEY, 7 + row) for row in range(count)], np.float64)
     data, out = np.linspace(-9.0, 9.0, count * dim - lead - 1), np.empty(count * dim - lead - 1)
-    release.perturb(KEY, Rows(7), lead, data, out, Limits())
-    unknown = np.isnan(release.noise(KEY, Rows(7), count)).all(axis=1)
+    law.perturb(KEY, Rows(7), lead, data, out, Limits())
+    unknown = np.isnan(law.noise(KEY, Rows(7), count)).all(axis=1)
     assert 0 < unknown.sum() < count
     expected = np.floor(data + 0.5) + exact.reshape(-1)[lead:-1]
     np.testing.assert_array_equal(out, expected)
@@ -259,9 +259,9 @@ def test_undecided__are_perturbed_as_the_reader_says(dim, monkeypatch):
 @pytest.mark.parametrize("dim", [2, 3, 5, 40])
 def test_coins__are_decided_as_the_reader_does(dim, monkeypatch):
     """Steep cells of many steps: kernels draw many places again, and leave next to none."""
-    release = l2_law(dim, 2.0**14 * dim**0.5, 13, monkeypatch)
-    reader, count = L2Reader(release.tables, compiled_blocks), 160
-    noise, exact = drawn_and_exact(release, count)
+    law = l2_law(dim, 2.0**14 * dim**0.5, 13, monkeypatch)
+    reader, count = L2Reader(law.tables, compiled_blocks), 160
+    noise, exact = drawn_and_exact(law, count)
     known = ~np.isnan(noise)
     assert known.mean() > 0.98
     np.testing.assert_array_equal(noise[known], exact[known])
@@ -287,31 +287,31 @@ def test_coins__nothing_is_kept_of_a_row_in_doubt(monkeypatch):
 
 def test_coins__that_are_decided_too_soon_are_seen(monkeypatch):
     """The same on cells of four steps, and a kernel that knows no margin."""
-    release = l2_law(5, 16.0, 2, monkeypatch)
+    law = l2_law(5, 16.0, 2, monkeypatch)
     bold = kernel_with(
         ("error = margin(len(noise), size, scale)", "error = 0.0"),
         monkeypatch=monkeypatch,
         module=l2_places,
     )
-    careful, exact = drawn_and_exact(release, 600)
+    careful, exact = drawn_and_exact(law, 600)
     known = ~np.isnan(careful)
     np.testing.assert_array_equal(careful[known], exact[known])
     with monkeypatch.context() as patch:
         patch.setattr("fastnoise.laws.law.filler", lambda name: bold.fill_l2_laplace.address)
-        noise = release.noise(KEY, Rows(0), len(exact))
+        noise = law.noise(KEY, Rows(0), len(exact))
     assert 0 < (noise != exact).any(axis=1).mean() < 0.5
 
 
 def test_undecided__one_coordinate_or_the_whole_row(monkeypatch):
-    release = l2_law(5, 2.0**42, 0, monkeypatch)
-    reader = L2Reader(release.tables, compiled_blocks)
-    noise = release.noise(KEY, Rows(0), 200)
+    law = l2_law(5, 2.0**42, 0, monkeypatch)
+    reader = L2Reader(law.tables, compiled_blocks)
+    noise = law.noise(KEY, Rows(0), 200)
     row = int(np.flatnonzero(np.isnan(noise).sum(axis=1) == 1)[0])
     some = np.flatnonzero(np.isnan(noise[row])).tolist()
     exact = reader.noise(KEY, row)
-    assert release._undecided_noise(some, KEY, row, noise[row]) == [exact[i] for i in some]
+    assert law._undecided_noise(some, KEY, row, noise[row]) == [exact[i] for i in some]
     everything = np.full(5, np.nan)
-    assert release._undecided_noise(list(range(5)), KEY, row, everything) == exact
+    assert law._undecided_noise(list(range(5)), KEY, row, everything) == exact
 
 
 def differs(counts: np.ndarray, others: np.ndarray) -> bool:
@@ -356,10 +356,10 @@ def test_steep_cells__have_the_law_of_none(monkeypatch):
 def test_laws__leave_few_rows_in_doubt(dim, epsilon, users):
     """The grids of mechanisms: a coordinate in 100,000 or fewer, by the bounds and as drawn."""
     mechanism = (fn.L2Laplace if users == 1 else fn.MultiUserLaplace)(epsilon, dim)
-    release = mechanism._law(mechanism.grid)
-    fine, scale = int(release.tables[layout.FINE_BITS]), L2Reader(release.tables).scale
+    law = mechanism._law(mechanism.grid)
+    fine, scale = int(law.tables[layout.FINE_BITS]), L2Reader(law.tables).scale
     assert fine <= layout.SPARE_BITS + layout.BYTE_BITS
     falls = Fraction(2**fine) * Fraction(ceil(dim**0.5 * 1000), 1000) / scale
     assert fine == 0 or falls < Fraction(1, 2**9)
-    noise = release.noise(KEY, Rows(0), 400_000 // dim)
+    noise = law.noise(KEY, Rows(0), 400_000 // dim)
     assert np.isnan(noise).mean() < max(1e-5 * dim / 16, 1e-4)

@@ -95,24 +95,24 @@ HUGE = [
 
 def test_largest_floats__plus_wide_noise_are_rounded_once():
     """Wide noise is added in parts, whose sums overflow though the whole may not."""
-    for release in [*HUGE, WIDE]:
-        check_largest(release)
+    for law in [*HUGE, WIDE]:
+        check_largest(law)
 
 
-def check_largest(release):
+def check_largest(law):
     edges = [MAX, np.nextafter(MAX, 0.0), 2.0**1023, 1.5 * 2.0**1023, MAX - 2.0**960, 1.0]
     x = np.array([sign * edge for edge in edges for sign in (1, -1)] * 40)
     got = np.empty_like(x)
-    release.perturb(KEY, Rows(0), 0, x, got, Limits())
-    reader = release.reader
+    law.perturb(KEY, Rows(0), 0, x, got, Limits())
+    reader = law.reader
     for i, (value, total) in enumerate(zip(x.tolist(), got.tolist(), strict=True)):
         noise = reader.noise(KEY, i)
         try:
-            expected = exact(value, noise, release.grid)
+            expected = exact(value, noise, law.grid)
         except OverflowError:
             expected = inf if value > 0 else -inf
         assert total == expected
-    noise = release.noise(KEY, Rows(0), x.size)
+    noise = law.noise(KEY, Rows(0), x.size)
     assert (np.abs(noise) > 2**53).mean() > 0.3
 
 
@@ -142,9 +142,9 @@ def test_largest_floats__never_become_nan(dtype, stream):
 
 
 def test_deep_rows__beyond_float32_do_not_warn():
-    release = line_law(DEEPER.tables, 2.0**100)
+    law = line_law(DEEPER.tables, 2.0**100)
     got = np.empty(50, np.float32)
-    release.perturb(KEY, Rows(0), 0, np.zeros(50, np.float32), got, Limits())
+    law.perturb(KEY, Rows(0), 0, np.zeros(50, np.float32), got, Limits())
     assert np.isinf(got).any()
 
 
@@ -188,16 +188,16 @@ def interrupted(monkeypatch, after):
         monkeypatch.setattr(kind, "noise", noise)
 
 
-@pytest.mark.parametrize("release", UNDECIDED, ids=lambda release: release.filler)
+@pytest.mark.parametrize("law", UNDECIDED, ids=lambda law: law.filler)
 @pytest.mark.parametrize("compiled", [True, False])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_interrupt__leaves_no_x(release, compiled, dtype, monkeypatch):
+def test_interrupt__leaves_no_x(law, compiled, dtype, monkeypatch):
     monkeypatch.setattr("fastnoise.laws.law.compiles", lambda: compiled)
     interrupted(monkeypatch, 3)
     x = (1000.0 + np.arange(600)).astype(dtype)
     out = np.full(600, 7, dtype)
     with pytest.raises(KeyboardInterrupt):
-        release.perturb(KEY, Rows(0), 0, x, out, Limits())
+        law.perturb(KEY, Rows(0), 0, x, out, Limits())
     assert not np.isin(x, out).any()
     unfinished = np.isnan(out) | (out == 7)
     assert unfinished.sum() > 20
@@ -208,12 +208,12 @@ def test_interrupt__leaves_no_x(release, compiled, dtype, monkeypatch):
 def test_interrupt__leaves_no_integers(compiled, dtype, monkeypatch):
     monkeypatch.setattr("fastnoise.laws.law.compiles", lambda: compiled)
     interrupted(monkeypatch, 3)
-    release = line_law(staircase_tables(2.0**-6, 2**57, 2**50), 1.0, integers=True)
+    law = line_law(staircase_tables(2.0**-6, 2**57, 2**50), 1.0, integers=True)
     x, out = (1000 + np.arange(600)).astype(dtype), np.full(600, 7, dtype)
     extent = np.iinfo(dtype)
     limits = Limits(int(extent.min), int(extent.max), int(extent.min), int(extent.max))
     with pytest.raises(KeyboardInterrupt):
-        release.perturb(KEY, Rows(0), 0, x, out, limits)
+        law.perturb(KEY, Rows(0), 0, x, out, limits)
     assert not np.isin(x, out).any()
 
 

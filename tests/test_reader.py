@@ -19,20 +19,20 @@ SMALL = [(1.0, 2**20, 395_882), (2.5, 10, 3), (1e-3, 2**20, 2**19), (20.0, 2**35
 @pytest.mark.parametrize("parameters", LAWS, ids=str)
 @pytest.mark.parametrize("first", [0, 2**32 - 20, 2**62 + 9])
 def test_kernel_is_reader(parameters, first):
-    law = staircase_tables(*parameters)
-    release = line_law(law, 1.0)
-    fast, plain = release.noise(KEY, Rows(first), 40), reader.LineReader(law)
+    tables = staircase_tables(*parameters)
+    law = line_law(tables, 1.0)
+    fast, plain = law.noise(KEY, Rows(first), 40), reader.LineReader(tables)
     assert fast.tolist() == [plain.noise(KEY, first + i) for i in range(40)]
 
 
 @pytest.mark.parametrize("parameters", SMALL, ids=str)
 def test_vector_path_is_careful_path(parameters):
     """The sixteen-lane loop against the definition, on enough rows to meet every rare case."""
-    law = staircase_tables(*parameters)
-    release = line_law(law, 1.0)
-    fast = release.noise(KEY, Rows(0), 40_000)
+    tables = staircase_tables(*parameters)
+    law = line_law(tables, 1.0)
+    fast = law.noise(KEY, Rows(0), 40_000)
     key = np.frombuffer(KEY, "<u4")
-    assert fast.tolist() == [staircase.draw_row(key, row, law) for row in range(40_000)]
+    assert fast.tolist() == [staircase.draw_row(key, row, tables) for row in range(40_000)]
 
 
 def law_of_size(epsilon: float, most: int) -> np.ndarray:

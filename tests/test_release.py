@@ -57,35 +57,35 @@ WIDE = line_law(staircase_tables(1e-2, 2**50, 2**49), 2.0**-20)
 DEEPER = line_law(staircase_tables(2.0**-6, 2**57, 2**50), 2.0**-20)
 
 
-@pytest.mark.parametrize("release", [WIDE, DEEPER], ids=["beyond 2**53", "beyond 2**62"])
-def test_wide_noise__is_added_exactly_too(release, rng):
+@pytest.mark.parametrize("law", [WIDE, DEEPER], ids=["beyond 2**53", "beyond 2**62"])
+def test_wide_noise__is_added_exactly_too(law, rng):
     """Noise of 53 bits and more, where a float sum in two steps would round twice."""
-    x = np.array(awkward(release.grid) * 60)
+    x = np.array(awkward(law.grid) * 60)
     x = np.concatenate([x, rng.normal(size=5000) * 2.0 ** rng.integers(-30, 60, 5000)])
-    noise = release.noise(KEY, Rows(0), x.size)
-    if release is DEEPER:
+    noise = law.noise(KEY, Rows(0), x.size)
+    if law is DEEPER:
         assert (noise == UNDECIDED).mean() > 0.3
     else:
         assert (np.abs(noise) > 2**53).mean() > 0.5
     got = np.empty_like(x)
-    release.perturb(KEY, Rows(0), 0, x, got, EVERYWHERE)
-    plain = LineReader(release.tables)
-    for i in range(0, x.size, 1 if release is WIDE else 97):
+    law.perturb(KEY, Rows(0), 0, x, got, EVERYWHERE)
+    plain = LineReader(law.tables)
+    for i in range(0, x.size, 1 if law is WIDE else 97):
         drawn = int(noise[i]) if noise[i] != UNDECIDED else plain.noise(KEY, i)
-        assert got[i] == exact(x[i], drawn, release.grid)
+        assert got[i] == exact(x[i], drawn, law.grid)
 
 
 @pytest.mark.parametrize("mechanism", [fn.Staircase(1.0), fn.Laplace(1.0), fn.L2Laplace(1.0, 2)])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_bare_values__are_added_as_others(mechanism, dtype, rng):
     """What is neither clipped nor missing has a loop of its own, and the same bits."""
-    release = mechanism._law(mechanism.grid)
-    x = np.array(awkward(release.grid) * 30)
+    law = mechanism._law(mechanism.grid)
+    x = np.array(awkward(law.grid) * 30)
     x = np.concatenate([x, rng.normal(size=1001) * 2.0 ** rng.integers(-60, 60, 1001)])
     x = x[np.abs(x) <= np.finfo(dtype).max].astype(dtype)
     bare, others = np.empty_like(x), np.empty_like(x)
     for limits, out in ((Limits(nan=False), bare), (EVERYWHERE, others)):
-        release.perturb(KEY, Rows(0), 0, x, out, limits)
+        law.perturb(KEY, Rows(0), 0, x, out, limits)
     assert bare.tobytes() == others.tobytes()
 
 
@@ -404,20 +404,20 @@ def wide_vectors(filler):
 def test_wide_vectors__are_added_exactly_too(filler, chunk, rng, monkeypatch):
     """Rows that kernels leave to Python, in chunks that end inside vectors, a NaN among them."""
     monkeypatch.setattr("fastnoise.laws.line.law.CHUNK", chunk)
-    release = wide_vectors(filler)
-    undecided = np.isnan(release.noise(KEY, Rows(0), 250)).any(axis=1)
+    law = wide_vectors(filler)
+    undecided = np.isnan(law.noise(KEY, Rows(0), 250)).any(axis=1)
     assert 0.2 < undecided.mean() < 0.98
     x = rng.normal(size=(250, 2)) * 2.0 ** rng.integers(-30, 60, (250, 2))
     x[undecided.argmax(), 1] = nan
     flat, got = x.reshape(-1), np.empty(500)
     for start in range(0, 500, 33):  # 33 values: half a vector more
         part = slice(start, start + 33)
-        release.perturb(KEY, Rows(0), start, flat[part], got[part], EVERYWHERE)
-    reader = release.reader
+        law.perturb(KEY, Rows(0), start, flat[part], got[part], EVERYWHERE)
+    reader = law.reader
     for i, (row, sums) in enumerate(zip(x, got.reshape(-1, 2), strict=True)):
         expected = [
             nan if value != value else exact(value, steps, grid)
-            for value, steps, grid in zip(row, reader.noise(KEY, i), release.grids, strict=True)
+            for value, steps, grid in zip(row, reader.noise(KEY, i), law.grids, strict=True)
         ]
         assert np.array_equal(sums, expected, equal_nan=True)
 

@@ -40,7 +40,7 @@ STARTS = [0, 2**32 - 5, 2**40 - 5, 2**62 + 9]
 ROWS = 10
 
 
-def release_of(kind: str, dim: int, epsilon: float):
+def law_of(kind: str, dim: int, epsilon: float):
     if kind == "l2_laplace":
         return l2_law(epsilon, dim, 1.0, 1, l2_grid(epsilon, dim, 1.0, 1))
     if kind == "l1_staircase":
@@ -56,23 +56,23 @@ def release_of(kind: str, dim: int, epsilon: float):
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_vector_kernel_is_reader(kind, dim, epsilon):
     """Rows in order, around the end of an epoch among others, and the same rows by their ids."""
-    release = release_of(kind, dim, epsilon)
-    assert release.filler == kind
-    plain = READERS[kind](release.tables)
+    law = law_of(kind, dim, epsilon)
+    assert law.filler == kind
+    plain = READERS[kind](law.tables)
     rows = [first + i for first in STARTS for i in range(ROWS)]
     expected = [plain.noise(KEY, row) for row in rows]
-    fast = [release.noise(KEY, Rows(first), ROWS) for first in STARTS]
+    fast = [law.noise(KEY, Rows(first), ROWS) for first in STARTS]
     assert np.concatenate(fast).tolist() == expected
     ids = np.array(rows[::-1], np.int64)
     ids.flags.writeable = False
-    assert release.noise(KEY, Rows(-1, ids), len(rows)).tolist() == expected[::-1]
+    assert law.noise(KEY, Rows(-1, ids), len(rows)).tolist() == expected[::-1]
     assert any(map(any, expected))
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_vector_kernel__is_seen_to_differ_between_laws(kind):
     """The same comparison on another law."""
-    right, wrong = release_of(kind, 3, 1.0), release_of(kind, 3, 1.3)
+    right, wrong = law_of(kind, 3, 1.0), law_of(kind, 3, 1.3)
     plain = READERS[kind](right.tables)
     fast = wrong.noise(KEY, Rows(0), ROWS).tolist()
     assert fast != [plain.noise(KEY, row) for row in range(ROWS)]
@@ -86,30 +86,30 @@ def test_vector_kernel__is_seen_to_differ_between_laws(kind):
 )
 def test_vector_path_is_careful_path(kind, dim, epsilon):
     """The sixteen-lane loop against the definition, on enough rows to meet rare cases."""
-    release = release_of(kind, dim, epsilon)
+    law = law_of(kind, dim, epsilon)
     rows = 6_000 // dim
     key, one_by_one = np.frombuffer(KEY, "<u4"), np.empty((rows, dim))
     redraw = redraw_box if kind == "box_staircase" else redraw_ball
     for row, noise in enumerate(one_by_one):
-        redraw(key, row, release.tables, noise)
-    np.testing.assert_array_equal(release.noise(KEY, Rows(0), rows), one_by_one)
+        redraw(key, row, law.tables, noise)
+    np.testing.assert_array_equal(law.noise(KEY, Rows(0), rows), one_by_one)
 
 
 @pytest.mark.parametrize("dim", [4, 5, 8])
 def test_l2_radius__that_does_not_fit_is_drawn_again(dim):
     """About one row in fifty: those rows alone, more than sixteen of them, one drawn thrice."""
-    release = release_of("l2_laplace", dim, 1.0)
-    plain = READERS["l2_laplace"](release.tables)
+    law = law_of("l2_laplace", dim, 1.0)
+    plain = READERS["l2_laplace"](law.tables)
     unlucky = [row for row in range(3000) if draws_of_radius(plain, row) > 1][:20]
     unlucky.append(next(row for row in count() if draws_of_radius(plain, row) > 2))
     assert len(unlucky) > 17
     ids = np.array(unlucky, np.int64)
     ids.flags.writeable = False
     expected = [plain.noise(KEY, row) for row in unlucky]
-    assert release.noise(KEY, Rows(-1, ids), len(ids)).tolist() == expected
+    assert law.noise(KEY, Rows(-1, ids), len(ids)).tolist() == expected
     first, rows = unlucky[-1] - 7, 9
     expected = [plain.noise(KEY, first + i) for i in range(rows)]
-    assert release.noise(KEY, Rows(first), rows).tolist() == expected
+    assert law.noise(KEY, Rows(first), rows).tolist() == expected
 
 
 def draws_of_radius(plain, row: int) -> int:
@@ -255,13 +255,13 @@ def test_deep_layers__are_marked_not_rounded(name):
 @pytest.mark.parametrize("grids", [(2.0**-50, 2.0**-20), (2.0**-20, 2.0**-50)], ids=str)
 def test_box_too_wide_in_one_coordinate__is_added_once_and_never_nan(grids):
     """Rows that kernels decide in one coordinate only are left to the reader as a whole."""
-    release = box_law(2.0, (1.0, 1.0), (0.4, 0.4), grids)
+    law = box_law(2.0, (1.0, 1.0), (0.4, 0.4), grids)
     count = 400
     released = np.empty(2 * count)
-    release.perturb(KEY, Rows(0), 0, np.zeros(2 * count), released, Limits())
-    plain = READERS["box_staircase"](release.tables)
+    law.perturb(KEY, Rows(0), 0, np.zeros(2 * count), released, Limits())
+    plain = READERS["box_staircase"](law.tables)
     noise = [plain.noise(KEY, row) for row in range(count)]
-    undecided = np.isnan(release.noise(KEY, Rows(0), count)).any(axis=1)
+    undecided = np.isnan(law.noise(KEY, Rows(0), count)).any(axis=1)
     assert 0 < np.count_nonzero(undecided) < count
     expected = [float(n * Fraction(g)) for row in noise for n, g in zip(row, grids, strict=True)]
     np.testing.assert_array_equal(released, expected)
@@ -416,11 +416,11 @@ SMALL = {
 @pytest.mark.parametrize("name", SMALL)
 def test_small_balls__kernel_and_reader_agree(name):
     """On all rows: those whose layer is small, and from some layer on those of the others."""
-    law = SMALL[name]
-    dim, rows = int(law[layout.DIM]), 120
-    release = vector_law("l1_staircase", law, [1.0] * dim)
-    plain = READERS["l1_staircase"](law)
-    noise = release.noise(KEY, Rows(7), rows)
+    tables = SMALL[name]
+    dim, rows = int(tables[layout.DIM]), 120
+    law = vector_law("l1_staircase", tables, [1.0] * dim)
+    plain = READERS["l1_staircase"](tables)
+    noise = law.noise(KEY, Rows(7), rows)
     assert noise.tolist() == [plain.noise(KEY, 7 + i) for i in range(rows)]
     assert len({tuple(row) for row in noise.tolist()}) > rows // 8
 
@@ -473,10 +473,10 @@ def test_small_balls__every_point_comes_from_equally_many_words(dim, radius):
 )
 def test_small_balls__are_drawn_by_kernels(epsilon, dim, grid, stream):
     mechanism = fn.L1Staircase(epsilon, dim, gamma=0.2 if grid else None)
-    release = mechanism._law(grid or mechanism.grid)
-    assert release.tables[layout.SMALL_LAYERS] > 0
-    noise = release.noise(KEY, Rows(0), 60)
-    plain = READERS[release.filler](release.tables)
+    law = mechanism._law(grid or mechanism.grid)
+    assert law.tables[layout.SMALL_LAYERS] > 0
+    noise = law.noise(KEY, Rows(0), 60)
+    plain = READERS[law.filler](law.tables)
     assert noise.tolist() == [plain.noise(KEY, i) for i in range(60)]
     got = mechanism.perturb(np.zeros((60, dim)), stream=stream, grid=grid or mechanism.grid)
     assert np.isfinite(got).all()

@@ -161,8 +161,8 @@ MIXED = [fn.Staircase(1.0), fn.Geometric(0.01), fn.L2Laplace(0.5, 3), fn.BoxStai
 
 @pytest.mark.parametrize("mechanism", MIXED, ids=str)
 def test_kernels__one_that_differs_from_its_reader_is_seen(broken, mechanism):
-    def one_step_more(target, release):
-        target[5] += release.grid
+    def one_step_more(out, law):
+        out[5] += law.grid
 
     broken.spoil_values(one_step_more)
     broken.only_of(mechanism)
@@ -182,9 +182,9 @@ def test_kernels__choices_that_differ_are_seen(monkeypatch, broken):
 
 
 def test_slices__threads_that_forget_a_row_are_seen(broken):
-    def forgetful(target, release):
-        if target.size >= 16_384:
-            target[target.size // 2] = 0.0
+    def forgetful(out, law):
+        if out.size >= 16_384:
+            out[out.size // 2] = 0.0
 
     broken.spoil_values(forgetful)
     broken.only_of(fn.Staircase(1.0))
@@ -195,8 +195,8 @@ def test_slices__threads_that_forget_a_row_are_seen(broken):
 
 
 def test_fit__noise_that_is_five_percent_too_wide_is_seen(broken):
-    def wider(target, release):
-        target *= 1.05
+    def wider(out, law):
+        out *= 1.05
 
     broken.spoil_values(wider)
     broken.only_of(fn.Staircase(1.0), fn.Laplace(20.0, 1000.0))
@@ -204,19 +204,19 @@ def test_fit__noise_that_is_five_percent_too_wide_is_seen(broken):
 
 
 def test_fit__directions_and_signs_are_looked_at(broken):
-    def squeezed(target, release):
-        target[:: release.dim] *= 0.95
+    def squeezed(out, law):
+        out[:: law.dim] *= 0.95
 
     broken.spoil_values(squeezed)
     broken.only_of(fn.L2Laplace(0.5, 3), fn.L1Staircase(2.0, 4))
     assert broken.failures("fit").count("direction: the noise does not fit") == 2
-    broken.spoil_values(lambda target, release: np.abs(target, out=target))
+    broken.spoil_values(lambda out, law: np.abs(out, out=out))
     assert "signs: the noise does not fit" in broken.failures("fit")
 
 
 def test_fit__rows_that_repeat_are_seen(broken):
-    def repeated(target, release):
-        target[16::20] = target[:-16:20].copy()
+    def repeated(out, law):
+        out[16::20] = out[:-16:20].copy()
 
     broken.spoil_values(repeated)
     broken.only_of(fn.Staircase(1.0))
@@ -240,8 +240,8 @@ def test_attack__a_skipped_snap_is_seen(monkeypatch, broken, mechanism):
 
 
 def test_attack__noise_of_even_steps_is_seen(broken):
-    def even(target, release):
-        target[:] = np.floor(target / release.grid / 2) * 2 * release.grid
+    def even(out, law):
+        out[:] = np.floor(out / law.grid / 2) * 2 * law.grid
 
     broken.spoil_values(even)
     broken.only_of(fn.Laplace(1.0))
@@ -249,8 +249,8 @@ def test_attack__noise_of_even_steps_is_seen(broken):
 
 
 def test_attack__a_negative_zero_is_seen(broken):
-    def negative(target, release):
-        target[:3] = -0.0
+    def negative(out, law):
+        out[:3] = -0.0
 
     broken.spoil_values(negative)
     broken.only_of(fn.Staircase(1.0))
@@ -258,8 +258,8 @@ def test_attack__a_negative_zero_is_seen(broken):
 
 
 def test_attack__integers_that_wrap_are_seen(broken):
-    def wrapped(target, release):
-        target[np.abs(target.astype(np.int64)) >= 127] = 0
+    def wrapped(out, law):
+        out[np.abs(out.astype(np.int64)) >= 127] = 0
 
     broken.spoil_values(wrapped)
     broken.only_of(fn.Geometric(0.01))

@@ -266,9 +266,9 @@ def test_ratios__a_sensitivity_that_is_not_covered_is_seen(monkeypatch, broken, 
 
 
 def test_ratios__draws_of_neighbours_are_compared(broken):
-    def further(target, release):
+    def further(out, law):
         """Inputs 1 apart become inputs 7 apart."""
-        target += 3 * np.sign(np.median(target) - 0.5)
+        out += 3 * np.sign(np.median(out) - 0.5)
 
     broken.spoil_values(further)
     broken.only_of(fn.Laplace(1.0))

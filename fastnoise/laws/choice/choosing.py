@@ -29,33 +29,33 @@ def choose(mechanism: Any, costs: Any, stream: Stream | None, rows: Any) -> Any:
     """See `StaircaseChoice.choose`."""
     refuse_odd_floats()
     check_stream(stream)
-    law, data = mechanism._law(mechanism.grid), cost_array(costs)
+    law, costs = mechanism._law(mechanism.grid), cost_array(costs)
     # Without a stream no rows are used up before the kernel sees what is unfit.
-    if (stream is not None or not compiles()) and (unfit := _unfit(data)):
+    if (stream is not None or not compiles()) and (unfit := _unfit(costs)):
         raise ValueError(unfit)
-    result = np.empty(data.shape[:-1], np.int64)
-    chosen = requested_rows(rows, result.size, stream)
+    out = np.empty(costs.shape[:-1], np.int64)
+    chosen = requested_rows(rows, out.size, stream)
     if stream is not None:
         stream._warn_of_seed()
-    if result.size:
+    if out.size:
         try:
-            _run(mechanism, law, data, result, stream, chosen)
+            _run(mechanism, law, costs, out, stream, chosen)
         except UnfitCosts:
-            raise ValueError(_unfit(data) or "costs changed meanwhile") from None
-    return result.item() if result.ndim == 0 else result
+            raise ValueError(_unfit(costs) or "costs changed meanwhile") from None
+    return out.item() if out.ndim == 0 else out
 
 
 def _run(
     mechanism: Any,
     law: ChoiceLaw,
-    data: Array,
-    result: Array,
+    costs: Array,
+    out: Array,
     stream: Stream | None,
     rows: Rows | None,
 ) -> None:
-    rows, key = rows_and_key(stream, rows, result.size, noise_identity(mechanism, law))
-    done, flat = 0, result.reshape(-1)
-    for block in _blocks(data, law.grid):
+    rows, key = rows_and_key(stream, rows, out.size, noise_identity(mechanism, law))
+    done, flat = 0, out.reshape(-1)
+    for block in _blocks(costs, law.grid):
         part = flat[done : done + len(block)]
         _choose_block(law, key, rows.after(done), block, part)
         done += len(block)
@@ -72,14 +72,14 @@ def _choose_block(law: ChoiceLaw, key: bytes, rows: Rows, costs: Array, out: Arr
         out[row] = law.reader.choose(key, rows.row(row), costs[row].tolist())
 
 
-def _blocks(data: Array, grid: float) -> Iterator[Array]:
+def _blocks(costs: Array, grid: float) -> Iterator[Array]:
     """The rows in C order, as contiguous float64 matrices of moderate size."""
-    count = data.shape[-1]
+    count = costs.shape[-1]
     step = max(1, CHUNK // count)
-    if data.flags.c_contiguous:
-        data = data.reshape(-1, count)
-    for index in np.ndindex(data.shape[:-2]):
-        matrix = data[index].reshape(-1, count) if data.ndim < 2 else data[index]
+    if costs.flags.c_contiguous:
+        costs = costs.reshape(-1, count)
+    for index in np.ndindex(costs.shape[:-2]):
+        matrix = costs[index].reshape(-1, count) if costs.ndim < 2 else costs[index]
         if matrix.dtype == np.float64 and matrix.flags.c_contiguous and matrix.flags.aligned:
             yield matrix
         else:
@@ -114,12 +114,12 @@ def cost_array(costs: Any) -> Array:
     return data
 
 
-def _unfit(data: Array) -> str:
+def _unfit(costs: Array) -> str:
     """What is wrong with costs that are no numbers; nothing if there are none."""
-    bad = sum(count_bad(block.reshape(-1), False) for block in _blocks(data, 1.0))
+    bad = sum(count_bad(block.reshape(-1), False) for block in _blocks(costs, 1.0))
     if not bad:
         return ""
-    first = next(i for i in np.ndindex(data.shape) if not np.isfinite(data[i]))
+    first = next(i for i in np.ndindex(costs.shape) if not np.isfinite(costs[i]))
     count = f"{bad} NaN or infinite value{'s' if bad > 1 else ''}"
-    where = f"the first {data[first]} at index {first}"
+    where = f"the first {costs[first]} at index {first}"
     return f"costs has {count}, {where}: every candidate needs a cost"
