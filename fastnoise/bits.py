@@ -1,13 +1,15 @@
-"""Random words: ChaCha20 in plain Python, and through the kernels where there are many.
+"""Random words: AES-256 in plain Python, and through the kernels where there are many.
 
 What kernels compute is checked against the plain one, bit for bit; and rows that kernels leave
-undecided read on here.
+undecided read on here. Which blocks a row has: `fastnoise_kernels.words`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache, reduce
 from itertools import count
+from operator import itemgetter, xor
 
 import numpy as np
 import numpy.typing as npt
@@ -17,43 +19,124 @@ from fastnoise.compiled import compiles, kernels
 from fastnoise.float_mode import refuse_odd_floats
 
 MASK_32 = (1 << 32) - 1
+BLOCK_BYTES = 16
+HALF_BLOCK = 64  # bits
+
+Blocks = Callable[[bytes, Sequence[int]], list[list[int]]]
 
 
-def chacha_block(key: bytes, counter: int, nonce: int) -> list[int]:
-    """The sixteen 32-bit words of one ChaCha20 block (RFC 8439, with a 64-bit counter)."""
-    inputs = b"expand 32-byte k" + key + counter.to_bytes(8, "little") + nonce.to_bytes(8, "little")
-    initial = [int.from_bytes(inputs[i : i + 4], "little") for i in range(0, 64, 4)]
-    state = list(initial)
-
-    def quarter_round(a: int, b: int, c: int, d: int) -> None:
-        for total, added, turned, bits in (
-            (a, b, d, 16),
-            (c, d, b, 12),
-            (a, b, d, 8),
-            (c, d, b, 7),
-        ):
-            state[total] = (state[total] + state[added]) & MASK_32
-            mixed = state[turned] ^ state[total]
-            state[turned] = (mixed << bits | mixed >> (32 - bits)) & MASK_32
-
-    for _ in range(10):
-        for i in range(4):
-            quarter_round(i, i + 4, i + 8, i + 12)
-        for i in range(4):
-            quarter_round(i, 4 + (i + 1) % 4, 8 + (i + 2) % 4, 12 + (i + 3) % 4)
-    return [(x + y) & MASK_32 for x, y in zip(state, initial, strict=True)]
+def _doubled(byte: int) -> int:
+    """Times x in the field of AES."""
+    return byte << 1 & 0xFF ^ (0x1B if byte & 0x80 else 0)
 
 
-def row_words(key: bytes, row: int, width: int) -> Iterator[int]:
+def _substitutions() -> bytes:
+    """FIPS 197, 5.1.1: the inverse of a byte, then an affine map of its bits.
+
+    3 generates the field, so that inverses are powers: of 3**i, 3**(255 - i).
+    """
+    powers = [1]
+    while len(powers) < 255:
+        powers.append(powers[-1] ^ _doubled(powers[-1]))
+    inverses = {power: powers[-i % 255] for i, power in enumerate(powers)} | {0: 0}
+    turned = [reduce(xor, (inverses[byte] << i for i in range(5))) for byte in range(256)]
+    return bytes((wide ^ wide >> 8) & 0xFF ^ 0x63 for wide in turned)
+
+
+SUBSTITUTED = _substitutions()
+DOUBLED = bytes(_doubled(byte) for byte in range(256))
+SHIFTED_ROWS = itemgetter(*((5 * i) % 16 for i in range(16)))
+NEXT_ROW = itemgetter(*(i // 4 * 4 + (i + 1) % 4 for i in range(16)))
+NEXT_BUT_ONE = itemgetter(*(i // 4 * 4 + (i + 2) % 4 for i in range(16)))
+
+
+@lru_cache(maxsize=8)
+def round_keys(key: bytes) -> list[int]:
+    """FIPS 197, 5.2, as integers of 128 bits."""
+    words, constant = [key[i : i + 4] for i in range(0, 32, 4)], 1
+    for i in range(8, 4 * (layout.ROUNDS + 1)):
+        word = words[-1]
+        if i % 8 == 0:
+            word = (word[1:] + word[:1]).translate(SUBSTITUTED)
+            word, constant = bytes([word[0] ^ constant]) + word[1:], _doubled(constant)
+        elif i % 8 == 4:
+            word = word.translate(SUBSTITUTED)
+        words.append(bytes(a ^ b for a, b in zip(words[-8], word, strict=True)))
+    return [_integer(b"".join(words[i : i + 4])) for i in range(0, len(words), 4)]
+
+
+def aes_block(key: bytes, block: int) -> list[int]:
+    """The four 32-bit words of an encrypted block of 128 bits; all lowest byte first."""
+    first, *middle, last = round_keys(key)
+    state = block ^ first
+    for round_key in middle:
+        shifted = _shifted(state)
+        following = bytes(NEXT_ROW(shifted))
+        # Columns times 2, 3, 1, 1: a, b, c, d become 2 (a + b) + b + (c + d).
+        sums = (_integer(shifted) ^ _integer(following)).to_bytes(BLOCK_BYTES, "little")
+        rest = _integer(following) ^ _integer(bytes(NEXT_BUT_ONE(sums)))
+        state = _integer(sums.translate(DOUBLED)) ^ rest ^ round_key
+    state = _integer(_shifted(state)) ^ last
+    return [state >> bits & MASK_32 for bits in range(0, 128, 32)]
+
+
+def _shifted(state: int) -> bytes:
+    """Bytes substituted, rows shifted."""
+    return bytes(SHIFTED_ROWS(state.to_bytes(BLOCK_BYTES, "little").translate(SUBSTITUTED)))
+
+
+def _integer(data: bytes) -> int:
+    return int.from_bytes(data, "little")
+
+
+def plain_blocks(key: bytes, blocks: Sequence[int]) -> list[list[int]]:
+    return [aes_block(key, block) for block in blocks]
+
+
+def compiled_blocks(key: bytes, blocks: Sequence[int]) -> list[list[int]]:
+    """The same, a hundred times faster."""
+    halves = [divmod(block, 1 << HALF_BLOCK) for block in blocks]
+    highs, lows = np.array(halves, np.uint64).reshape(-1, 2).T.copy()
+    words = np.empty((len(blocks), layout.BATCH // 16), np.uint32)
+    key_words = np.frombuffer(key, "<u4")
+    kernels("words").single_blocks(len(blocks), key_words, lows, highs, words.reshape(-1))
+    found: list[list[int]] = words.tolist()
+    return found
+
+
+def block_place(address: int, index: int) -> int:
+    """Block `index` of the row with that address."""
+    return index << layout.ADDRESS_BITS | address
+
+
+def own_block(address: int, width: int, index: int) -> int:
+    """One of its own words; rows of two words share theirs, row r and row r + 16 of every 32."""
+    if width <= layout.SHORT:
+        top, low = divmod(address, 1 << HALF_BLOCK)
+        address = top << HALF_BLOCK | low >> 5 << 4 | low & 15
+    return block_place(address, index)
+
+
+def own_words(key: bytes, address: int, width: int, blocks: Blocks = plain_blocks) -> list[int]:
+    """A row's own words, of 32 bits."""
+    places = [own_block(address, width, index) for index in range((width + 3) // 4)]
+    words = [word for block in blocks(key, places) for word in block]
+    first = layout.SHORT * (address >> 4 & 1) if width <= layout.SHORT else 0
+    return words[first : first + width]
+
+
+def row_words(key: bytes, address: int, width: int) -> Iterator[int]:
     """The 64-bit words of a row: its own, `width` halves of them, then extra ones without end."""
-    epoch, group = divmod(row // 16, 1 << (layout.EPOCH_BITS - 4))
-    vectors = range(width * group, width * (group + 1))
-    blocks = range(vectors[0] // 16, vectors[-1] // 16 + 1)
-    words = [w for b in blocks for w in chacha_block(key, 16 * b + row % 16, epoch)]
-    own = words[vectors[0] % 16 :][:width]
+    own = own_words(key, address, width)
     yield from pairs_of([*own, 0] if width % 2 else own)
-    for nonce in count(layout.EXTRA_NONCE):
-        yield from pairs_of(chacha_block(key, row, nonce))
+    for index in count(layout.EXTRA_INDEX):
+        yield from pairs_of(aes_block(key, block_place(address, index)))
+
+
+def row_key(key: bytes, address: int, blocks: Blocks = plain_blocks) -> bytes:
+    """The key of a row's own, for what may have no end."""
+    places = [block_place(address, layout.KEY_INDEX + i) for i in range(2)]
+    return np.array(blocks(key, places), "<u4").tobytes()
 
 
 def pairs_of(words: Sequence[int]) -> Iterator[int]:
@@ -62,25 +145,18 @@ def pairs_of(words: Sequence[int]) -> Iterator[int]:
         yield low | high << 32
 
 
+def counter_block(counter: int) -> int:
+    """A block of counter mode, whose first byte is the highest."""
+    return _integer(counter.to_bytes(BLOCK_BYTES, "big"))
+
+
 def fill_keystream(key: bytes, words: npt.NDArray[np.uint32]) -> None:
-    """Raw ChaCha20 in standard order; whole batches of 256 words."""
+    """Raw AES-256 in counter mode, from 0; whole batches of sixteen blocks."""
     refuse_odd_floats()  # there is none in it, but in the modules that this may import
     if not compiles():
-        blocks = (chacha_block(key, block, 0) for block in range(words.size // 16))
+        blocks = plain_blocks(key, [counter_block(i) for i in range(words.size // 4)])
         words[:] = [word for block in blocks for word in block]
         return
-    chacha = kernels("chacha")
-    batches = words.size // layout.BATCH
-    start = np.uint64(0)
-    chacha.keystream(batches, np.frombuffer(key, "<u4"), start, words, grain=layout.BATCH)
-
-
-def compiled_blocks(key: bytes, addresses: Sequence[tuple[int, int]]) -> list[list[int]]:
-    """`chacha_block` of every (counter, nonce), fifty times faster."""
-    words = np.empty((len(addresses), 16), np.uint32)
-    counters, nonces = np.array(addresses, np.uint64).reshape(-1, 2).T.copy()
-    kernels("chacha").single_blocks(
-        len(addresses), np.frombuffer(key, "<u4"), counters, nonces, words.reshape(-1)
-    )
-    found: list[list[int]] = words.tolist()
-    return found
+    batches, start = words.size // layout.BATCH, np.uint64(0)
+    key_words = np.frombuffer(key, "<u4")
+    kernels("words").keystream(batches, key_words, start, words, grain=layout.BATCH)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -16,20 +17,37 @@ Ids = npt.NDArray[np.int64]
 
 
 _NO_IDS = read_only(np.empty(0, np.int64))
+_NO_TOPS = read_only(np.empty(0, np.uint32))
+LOW_BITS = (1 << 64) - 1
 
 
 class Rows(NamedTuple):
-    """Rows first, first + 1, ..., or those of `ids` where `first` is -1."""
+    """Rows first, first + 1, ..., or those of `ids` where `first` is -1.
+
+    An address has 96 bits: 64 in `ids`, and the upper 32 in `tops`, which is empty if all are 0.
+    """
 
     first: int
     ids: Ids = _NO_IDS
+    tops: npt.NDArray[np.uint32] = _NO_TOPS
+
+    @classmethod
+    def of(cls, addresses: Sequence[int]) -> Rows:
+        ids = np.array([address & LOW_BITS for address in addresses], np.uint64).view(np.int64)
+        tops = np.array([address >> 64 for address in addresses], np.uint32)
+        return cls(-1, read_only(ids), read_only(tops if tops.any() else tops[:0]))
 
     def after(self, done: int) -> Rows:
         """The rows that are left when `done` are used."""
-        return Rows(-1, self.ids[done:]) if self.first < 0 else Rows(self.first + done)
+        if self.first < 0:
+            return Rows(-1, self.ids[done:], self.tops[done:])
+        return Rows(self.first + done)
 
-    def row(self, i: int) -> int:
-        return int(self.ids[i]) if self.first < 0 else self.first + i
+    def address(self, i: int) -> int:
+        if self.first >= 0:
+            return self.first + i
+        top = int(self.tops[i]) if self.tops.size else 0
+        return top << 64 | int(self.ids[i]) & LOW_BITS
 
 
 def check_stream(stream: Any) -> None:

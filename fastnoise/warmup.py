@@ -32,7 +32,7 @@ def _jobs() -> list[tuple[str, Callable[[], object]]]:
     """One for each kernel: a law of each filler, for each dtype that kernels are compiled for."""
     jobs: list[tuple[str, Callable[[], object]]] = [
         ("keystream", partial(Stream.from_key(bytes(32)).keystream, ROWS)),
-        ("single blocks", partial(compiled_blocks, bytes(32), [(0, 0)])),
+        ("single blocks", partial(compiled_blocks, bytes(32), [0])),
     ]
     ready: set[str] = set()
 

@@ -54,7 +54,7 @@ class Chunk(NamedTuple):
 class Reader(Protocol):
     """Noise the slow and obvious way, in integers without end."""
 
-    def noise(self, key: bytes, row: int) -> int | list[int]: ...
+    def noise(self, key: bytes, address: int) -> int | list[int]: ...
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -152,26 +152,28 @@ class Law(ABC):
 
     def exact_noise(self, key: bytes, rows: Rows) -> list[list[int]]:
         """The noise of the rows `rows.ids` in grid steps, however large: a list per row."""
-        ids = rows.ids.tolist()
-        left = set(self.undecided(key, rows, len(ids))) if compiles() else set(range(len(ids)))
-        noise = self.noise(key, rows, len(ids)).reshape(-1, self.dim) if compiles() else ids
+        count = rows.ids.size
+        if not compiles():
+            return [self._plainly(key, rows.address(i)) for i in range(count)]
+        left = set(self.undecided(key, rows, count))
+        noise = self.noise(key, rows, count).reshape(-1, self.dim)
         return [
-            self._plainly(key, row) if i in left else [int(steps) for steps in noise[i]]
-            for i, row in enumerate(ids)
+            self._plainly(key, rows.address(i)) if i in left else list(map(int, noise[i]))
+            for i in range(count)
         ]
 
-    def _plainly(self, key: bytes, row: int) -> list[int]:
-        noise = self.reader.noise(key, row)
+    def _plainly(self, key: bytes, address: int) -> list[int]:
+        noise = self.reader.noise(key, address)
         return [noise] if isinstance(noise, int) else noise
 
     def _drawn(self, key: bytes, rows: Rows) -> tuple[Any, ...]:
         """What every kernel that draws is told first."""
-        return filler(self.filler), np.frombuffer(key, "<u4"), self.tables, rows.first, rows.ids
+        return filler(self.filler), np.frombuffer(key, "<u4"), self.tables, *rows
 
     def _perturb_plainly(self, chunk: Chunk, places: Iterable[int]) -> None:
         """Perturb the values of these rows, in integers without end."""
         for place in places:
-            drawn = self._plainly(chunk.key, chunk.rows.row(place))
+            drawn = self._plainly(chunk.key, chunk.rows.address(place))
             self._add_exactly(chunk, place, dict(enumerate(drawn)))
 
     @np.errstate(over="ignore")  # float32 saturates at infinity

@@ -20,7 +20,9 @@ class VectorLaw(Law):
     coordinate_grids: npt.NDArray[np.float64]
 
     @abstractmethod
-    def _undecided_noise(self, some: list[int], key: bytes, row: int, noise: Array) -> list[int]:
+    def _undecided_noise(
+        self, some: list[int], key: bytes, address: int, noise: Array
+    ) -> list[int]:
         """The noise of some coordinates of a row, given what a kernel knows of them all."""
 
     @property
@@ -63,5 +65,5 @@ class VectorLaw(Law):
         unknown = np.isnan(noise)
         for place in np.flatnonzero(unknown.any(axis=1)).tolist():
             some = np.flatnonzero(unknown[place]).tolist()
-            drawn = self._undecided_noise(some, chunk.key, rows.row(place), noise[place])
+            drawn = self._undecided_noise(some, chunk.key, rows.address(place), noise[place])
             self._add_exactly(chunk, start + place, dict(zip(some, drawn, strict=True)))

@@ -35,18 +35,10 @@ def look_up(coin, law, bits_at, cells_at, limbs_at, words, used):
     return alias, used
 
 
-def pick(cells, coin, bits, cells_at=lookups.gather, unknown=0):
-    """`look_up` for sixteen coins: their entries, and a mask of ties.
-
-    cells_at: finds the cells. unknown: how many last bits of a coin are; a threshold that differs
-    in no other bit is a tie.
-    """
-    index = coin >> 32 - bits
-    rest = (coin | (1 << unknown) - 1) << bits
+def pick(cells, coin, bits, cells_at=lookups.gather):
+    """`look_up` for sixteen coins: their entries, and a mask of ties. cells_at: finds the cells."""
+    index, rest = coin >> 32 - bits, coin << bits
     cell = cells_at(cells, index)
     leading = -1 << bits
     threshold = cell & leading
-    entry = (rest < threshold).where(index, cell & ~leading)
-    if not unknown:
-        return entry, rest.equals(threshold)
-    return entry, rest - threshold < ((1 << unknown) << bits)
+    return (rest < threshold).where(index, cell & ~leading), rest.equals(threshold)

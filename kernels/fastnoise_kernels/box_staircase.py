@@ -8,7 +8,7 @@ from numba import int64, uint32
 
 from fastnoise_kernels.ahead import fetch_with_group
 from fastnoise_kernels.alias import OUT_OF_WORDS
-from fastnoise_kernels.filler import marked_row, vector_filler
+from fastnoise_kernels.filler import address_at, is_marked, vector_filler
 from fastnoise_kernels.intrinsics import intrinsic
 from fastnoise_kernels.jit import inner
 from fastnoise_kernels.layers import (
@@ -59,9 +59,9 @@ def draw_box(law, words, noise):
 
 
 @inner
-def redraw_box(key, row, law, noise):
+def redraw_box(schedule, address, law, noise):
     extra = EXTRA_WORDS
-    while draw_box(law, own_words(key, row, law, extra), noise) == OUT_OF_WORDS:
+    while draw_box(law, own_words(schedule, address, law, extra), noise) == OUT_OF_WORDS:
         extra *= 2
 
 
@@ -89,7 +89,7 @@ def box_columns(dim, words, start, layers, sizes, columns):
 def fill_box_staircase(tile):
     """The words of a row: a place of 64 bits per coordinate, then the coins of the layer."""
     law, words, noise = tile.law, tile.words, tile.noise
-    dim, width = np.int64(law[DIM]), np.int64(law[WIDTH])
+    dim = np.int64(law[DIM])
     layers, masks, rest = tile_layers(tile)
     sizes, columns = rest[: PLACE_SIZES * dim], rest[PLACE_SIZES * dim :]
     for i in range(dim):
@@ -98,12 +98,11 @@ def fill_box_staircase(tile):
     undecided = False
     for group in range(len(masks)):
         fetch_with_group(tile.ahead, group)
-        start, careful = 16 * width * group, masks[group]
+        start, careful = 16 * tile.stored * group, masks[group]
         careful |= box_columns(dim, words, start, layers[16 * group :], sizes, columns)
         put_in_order(columns, dim, noise, 16 * dim * group)
         for at in range(16 * group, 16 * group + 16 if careful else 0):
-            row = marked_row(careful, at, tile)
-            if row >= 0:
-                redraw_box(tile.key, row, law, noise[at * dim :])
+            if is_marked(careful, at, tile):
+                redraw_box(tile.schedule, address_at(at, tile), law, noise[at * dim :])
                 undecided |= noise[at * dim] != noise[at * dim]
     return undecided

@@ -9,8 +9,8 @@ candidate; most of them in 32 bits already (`choice_lanes`).
 import numpy as np
 from numba import float64, int64, uint32
 
+from fastnoise_kernels.aes import expanded
 from fastnoise_kernels.ahead import nothing_ahead
-from fastnoise_kernels.chacha import fill_words, fill_words_of, words_room
 from fastnoise_kernels.choice_lanes import (
     UNIT,
     narrow_margin,
@@ -26,6 +26,7 @@ from fastnoise_kernels.layout import LEVEL_BASE
 from fastnoise_kernels.memory import copy
 from fastnoise_kernels.polynomials import POWER_ERROR
 from fastnoise_kernels.shuffles import rows_of
+from fastnoise_kernels.words import fill_words, fill_words_of, words_room
 
 TILE = 256  # rows
 MOST_HALVES = 2.0**53  # of grid steps: costs beyond 2**52 steps count as that
@@ -219,7 +220,7 @@ def weights(start, stop, levels, law, out):
 
 
 @kernel
-def choose(start, stop, key, first, ids, costs, count, law, tables, out):
+def choose(start, stop, key, first, ids, tops, costs, count, law, tables, out):
     """The choices of rows start .. stop, UNDECIDED where the Python layer must choose.
 
     The words of a row, two of 32 bits, are one uniform number: where in the running sums it lies.
@@ -227,7 +228,7 @@ def choose(start, stop, key, first, ids, costs, count, law, tables, out):
     Counts groups of sixteen rows with such a one, which may be another's row.
     """
     words, ahead = np.empty(words_room(TILE, 2), np.uint32), nothing_ahead()
-    room, error = rooms(count), margin(count)
+    room, error, schedule = rooms(count), margin(count), expanded(key)
     sums, choices = np.empty(16 * max(16, count), np.uint32), np.empty(16, np.int64)
     sizes, digits = (law[0] / UNIT, law[1] / UNIT, law[2] * UNIT), len(tables) // LEVEL_BASE
     narrow, enough = narrow_margin(digits, count), 15 * count + max(16, count)
@@ -236,11 +237,11 @@ def choose(start, stop, key, first, ids, costs, count, law, tables, out):
     while at < stop:
         if first < 0:
             n, lead, place = min(TILE, stop - at), 0, 0
-            fill_words_of(key, ids[at : at + n], 2, words)
+            fill_words_of(schedule, ids[at : at + n], tops[at : at + n], 2, words)
         else:
             lead = rows_before(first + at)
             n = min(TILE - lead, stop - at)
-            place = fill_words(key, first + at, n, 2, words, ahead)
+            place = fill_words(schedule, first + at, n, 2, words, ahead)
         for group in range(0, lead + n, 16):
             row = at - lead + group
             there, where, unsure = row * count, place + 2 * group, np.uint32(1)

@@ -4,6 +4,7 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
+from fastnoise_kernels.aes import expanded
 from fastnoise_kernels.ahead import look_ahead
 from fastnoise_kernels.jit import inner, kernel
 from fastnoise_kernels.layout import UNDECIDED, WIDTH
@@ -57,16 +58,20 @@ def add_integer_tile(noise, x, out, in_place, low, high, least, most):
 
 
 @kernel
-def perturb_integers(start, stop, filler, key, law, first, ids, x, out, low, high, least, most):
+def perturb_integers(
+    start, stop, filler, key, law, first, ids, tops, x, out, low, high, least, most
+):
     """Rows start .. stop of int64 or uint64; counts those that are undecided."""
-    aside = np.empty(TILE, x.dtype)
+    aside, schedule = np.empty(TILE, x.dtype), expanded(key)
     ahead, scratch, noise = tile_rooms()
     in_place = is_in_place(x, out)
     undecided = 0
     at = start
     while at < stop:
         look_ahead(ahead, x, out, at, TILE, np.int64(law[WIDTH]) * TILE)
-        n, lead, _ = fill_tile(filler, key, law, first, ids, at, stop, ahead, scratch, noise)
+        n, lead, _ = fill_tile(
+            filler, schedule, law, first, ids, tops, at, stop, ahead, scratch, noise
+        )
         drawn, values, to = noise[lead:], set_aside(x, at, n, out, aside), out[at : at + n]
         undecided += add_integer_tile(drawn, values, to, in_place, low, high, least, most)
         at += n

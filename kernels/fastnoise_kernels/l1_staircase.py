@@ -10,7 +10,7 @@ import numpy as np
 
 from fastnoise_kernels.ahead import fetch_with_group
 from fastnoise_kernels.alias import OUT_OF_WORDS
-from fastnoise_kernels.filler import marked_row, vector_filler
+from fastnoise_kernels.filler import address_at, is_marked, vector_filler
 from fastnoise_kernels.jit import inner
 from fastnoise_kernels.l1_lanes import FEW, ball_column, few_columns, gap_column, sort_columns
 from fastnoise_kernels.l1_small import draw_small_ball
@@ -87,9 +87,9 @@ def draw_ball(law, words, noise):
 
 
 @inner
-def redraw_ball(key, row, law, noise):
+def redraw_ball(schedule, address, law, noise):
     extra = EXTRA_WORDS + 2 * np.int64(law[DIM]) * (law[SMALL_LAYERS] > 0)
-    while draw_ball(law, own_words(key, row, law, extra), noise) == OUT_OF_WORDS:
+    while draw_ball(law, own_words(schedule, address, law, extra), noise) == OUT_OF_WORDS:
         extra *= 2
 
 
@@ -120,7 +120,7 @@ def ball_columns(law, words, start, layers, most, sizes, drawn, signs, columns):
 def fill_l1_staircase(tile):
     """The words of a row: a place of 64 bits per coordinate, its sign included, then coins."""
     law, words, noise = tile.law, tile.words, tile.noise
-    dim, width = np.int64(law[DIM]), np.int64(law[WIDTH])
+    dim = np.int64(law[DIM])
     layers, masks, rest = tile_layers(tile)
     sizes, columns, drawn = rest[:PLACE_SIZES], rest[16:], rest[16 * (dim + 1) :]
     steps, least = coordinate_size(law, 0, 0), coordinate_size(law, 0, 1) - ONE + law[DIM]
@@ -131,12 +131,11 @@ def fill_l1_staircase(tile):
     undecided = False
     for group in range(len(masks)):
         fetch_with_group(tile.ahead, group)
-        start, own, careful = 16 * width * group, layers[16 * group :], masks[group]
+        start, own, careful = 16 * tile.stored * group, layers[16 * group :], masks[group]
         careful |= ball_columns(law, words, start, own, most, sizes, drawn, signs, columns)
         put_in_order(columns, dim, noise, 16 * dim * group)
         for at in range(16 * group, 16 * group + 16 if careful else 0):
-            row = marked_row(careful, at, tile)
-            if row >= 0:
-                redraw_ball(tile.key, row, law, noise[at * dim :])
+            if is_marked(careful, at, tile):
+                redraw_ball(tile.schedule, address_at(at, tile), law, noise[at * dim :])
                 undecided |= noise[at * dim] != noise[at * dim]
     return undecided

@@ -9,9 +9,9 @@ NaN, and the Python layer decides with as many bits as it takes (`laws.l2.reader
 
 import numpy as np
 
+from fastnoise_kernels.aes import batch_of
 from fastnoise_kernels.ahead import fetch_with_group, nothing_ahead
-from fastnoise_kernels.chacha import extra_blocks, refining_words, sixteen_blocks
-from fastnoise_kernels.filler import marked_row, row_at, vector_filler
+from fastnoise_kernels.filler import address_at, is_marked, vector_filler
 from fastnoise_kernels.jit import inlined, inner
 from fastnoise_kernels.l2_lanes import (
     LEAST_CELLS,
@@ -31,7 +31,8 @@ from fastnoise_kernels.l2_places import law_float, look_at_coins, place_of
 from fastnoise_kernels.layout import (
     BATCH,
     DIM,
-    EXTRA_NONCE,
+    DRAW_BLOCKS,
+    EXTRA_INDEX,
     FINE_BITS,
     PLANE,
     RADIUS_WORDS,
@@ -40,11 +41,11 @@ from fastnoise_kernels.layout import (
     SHAPE,
     SPACE,
     UNIFORM_BITS,
-    WIDTH,
     l2_words,
     words_before,
 )
 from fastnoise_kernels.vectors import put_woven_in_order
+from fastnoise_kernels.words import NEXT_INDEX, block_place, refining_words, row_schedule
 
 MOST_NOISE = 2.0**52  # what is larger is undecided
 NEXT = np.uint64(UNIFORM_BITS)  # the leading bits of a refining word take the place of spare ones
@@ -69,12 +70,12 @@ def radius_sizes(law):
 
 
 @inner
-def longer_words(key, row, words, at, numbers, longer):
+def longer_words(schedule, words, at, numbers, longer):
     """Words of a row, at words[at] and so on, their next bits in place of spare ones, in lane 0.
 
-    numbers: their indices as uniform numbers.
+    schedule: of the row's own key; numbers: their indices as uniform numbers.
     """
-    following = refining_words(key, row, numbers)
+    following = refining_words(schedule, numbers)
     for i in range(len(numbers)):
         low = words[at + 32 * i] & ~np.uint32(SPARE)
         longer[32 * i] = low | np.uint32(following[i] >> NEXT)
@@ -107,10 +108,10 @@ def _vector_groups(vectors, dim, wide):
     @inlined
     def look_again(tile, at, cell, sizes, columns):
         """The row at a place, from longer words; whether it is undecided."""
-        words, row, lane = tile.words, row_at(at, tile), at % 16
-        start = np.int64(tile.law[WIDTH]) * (at - lane)
+        words, lane, start = tile.words, at % 16, tile.stored * (at - at % 16)
+        schedule = row_schedule(tile.schedule, address_at(at, tile))
         longer, again = np.zeros(32 * count, np.uint32), np.empty(16 * dim)
-        longer_words(tile.key, row, words, start + lane, np.arange(count), longer)
+        longer_words(schedule, words, start + lane, np.arange(count), longer)
         marked = sixteen_longer(longer, 0, 0, without_places(cell), sizes, again)
         undecided = marked & np.uint32(1) > 0
         for i in range(dim):
@@ -121,7 +122,7 @@ def _vector_groups(vectors, dim, wide):
 
     @inlined
     def fill_groups(tile, cell, sizes):
-        columns, width = tile.room.view(np.float64), np.int64(tile.law[WIDTH])
+        columns, width = tile.room.view(np.float64), tile.stored
         undecided = False
         for group in range((tile.lead + tile.n + 15) // 16):
             fetch_with_group(tile.ahead, group)
@@ -129,7 +130,7 @@ def _vector_groups(vectors, dim, wide):
             woven = sixteen_vectors(tile.words, start, start + 32 * count, cell, sizes, columns)
             careful = rows_in(woven)
             for at in range(16 * group, 16 * group + 16 if careful else 0):
-                if marked_row(careful, at, tile) >= 0:
+                if is_marked(careful, at, tile):
                     undecided |= look_again(tile, at, cell, sizes, columns)
             put_woven_in_order(columns, dim, tile.noise, 16 * dim * group)
         return undecided
@@ -145,17 +146,27 @@ fill_longer_pairs = pairs_intrinsic(False, LONG)
 
 
 @inner
-def longer_radius(key, row, words, at, draw, chi_of, sizes, radii):
-    """A radius from longer words, in lane 0: of the row's own at words[at], or of an extra draw."""
-    longer, extra = np.zeros(96, np.uint32), np.empty(BATCH, np.uint32)
-    numbers = draw * REFINED_DRAW + np.arange(RADIUS_WORDS)
-    if draw:
-        extra_blocks(key, row, draw - 1, extra)
-        longer_words(key, row, extra, 0, numbers, longer)
-    else:
-        longer_words(key, row, words, at, numbers, longer)
+def longer_radius(schedule, words, at, draw, chi_of, sizes, radii):
+    """A radius from longer words, those of a draw at words[at], in lane 0."""
+    longer, numbers = np.zeros(96, np.uint32), draw * REFINED_DRAW + np.arange(RADIUS_WORDS)
+    longer_words(schedule, words, at, numbers, longer)
     if sixteen_longer_radii(longer, 0, chi_of, sizes, radii) & np.uint32(1):
         radii[:] = np.nan  # what seemed to fit, does not
+
+
+@inner
+def draw_place(address, draw):
+    """The first block of an extra draw of a row."""
+    return block_place(address, EXTRA_INDEX + DRAW_BLOCKS * (draw - 1))
+
+
+@inner
+def draw_words(schedule, lows, highs, words):
+    """Those of extra draws of sixteen rows, from their first blocks."""
+    for i in range(DRAW_BLOCKS):
+        batch_of(schedule, lows, highs, words, i * BATCH)
+        for lane in range(16):
+            highs[lane] += NEXT_INDEX
 
 
 @inlined
@@ -164,12 +175,21 @@ def look_again(tile, at, draw, pair, cell, sizes, chi_of, columns):
 
     draw: which one its radius is; pair: the first of both coordinates.
     """
-    key, words, row, lane = tile.key, tile.words, row_at(at, tile), at % 16
-    start, dim = np.int64(tile.law[WIDTH]) * (at - lane), np.int64(tile.law[DIM])
+    words, lane, dim = tile.words, at % 16, np.int64(tile.law[DIM])
+    start, address = tile.stored * (at - lane), address_at(at, tile)
+    schedule = row_schedule(tile.schedule, address)
     longer, again, radii = np.zeros(64, np.uint32), np.empty(32), np.empty(48)
-    longer_radius(key, row, words, start + lane, draw, chi_of, sizes, radii)
+    if draw:
+        lows, highs = np.empty(16, np.uint64), np.empty(16, np.uint64)
+        drawn = np.empty(DRAW_BLOCKS * BATCH, np.uint32)
+        for i in range(16):
+            lows[i], highs[i] = draw_place(address, draw)
+        draw_words(tile.schedule, lows, highs, drawn)
+        longer_radius(schedule, drawn, 0, draw, chi_of, sizes, radii)
+    else:
+        longer_radius(schedule, words, start + lane, draw, chi_of, sizes, radii)
     first, careful = RADIUS_WORDS + pair, np.empty(1, np.uint32)
-    longer_words(key, row, words, start + 32 * first + lane, first + np.arange(2), longer)
+    longer_words(schedule, words, start + 32 * first + lane, first + np.arange(2), longer)
     cell_alone, nothing = without_places(cell), nothing_ahead()
     fill_longer_pairs(longer, 0, 1, cell_alone, radii, again, careful, nothing, 0)
     undecided = careful[0] & np.uint32(1) > 0
@@ -187,16 +207,16 @@ def draw_again(tile, waiting, chi_of, sizes, radii, draws, room):
 
     One by one, with sixteen draws each, they took a sixth of the time in four dimensions.
     """
-    counters, nonces = room[:16].view(np.uint64), room[16:32].view(np.uint64)
+    lows, highs = room[:16].view(np.uint64), room[16:32].view(np.uint64)
     some, words = room[32:80], room[80:208].view(np.uint32)
     while len(waiting) > 0:
         left = 0
         for start in range(0, len(waiting), 16):
             places = waiting[start : start + 16]
             for lane in range(len(places)):
-                counters[lane] = np.uint64(row_at(places[lane], tile))
-                nonces[lane] = np.uint64(EXTRA_NONCE + draws[places[lane]])
-            sixteen_blocks(tile.key, counters, nonces, words, 0)
+                at = places[lane]
+                lows[lane], highs[lane] = draw_place(address_at(at, tile), draws[at] + 1)
+            draw_words(tile.schedule, lows, highs, words)
             misfits = sixteen_radii(words, 0, chi_of, sizes, some)
             for lane in range(len(places)):
                 at = places[lane]
@@ -220,11 +240,11 @@ def tile_radii(tile, chi_of, sizes, radii, draws, waiting, room):
     draws[:] = 0
     count = 0
     for group in range(len(radii) // 48):
-        start = 16 * np.int64(tile.law[WIDTH]) * group
+        start = 16 * tile.stored * group
         woven = sixteen_radii(tile.words, start, chi_of, sizes, radii[48 * group :])
         misfits = rows_in(woven)
         for at in range(16 * group, 16 * group + 16 if misfits else 0):
-            if marked_row(misfits, at, tile) >= 0:
+            if is_marked(misfits, at, tile):
                 waiting[count] = at
                 count += 1
     if count > 0:
@@ -235,7 +255,7 @@ def tile_radii(tile, chi_of, sizes, radii, draws, waiting, room):
 def normal_groups(tile, cell, sizes):
     """What fills all groups in four dimensions or more; whether some are undecided."""
     law, words, ahead, rest = tile.law, tile.words, tile.ahead, tile.room.view(np.float64)
-    dim, width = np.int64(law[DIM]), np.int64(law[WIDTH])
+    dim, width = np.int64(law[DIM]), tile.stored
     chi_of = chi_sizes(law_float(law, SHAPE), law_float(law, SHAPE + 1))
     pairs, groups = (dim + 1) // 2, (tile.lead + tile.n + 15) // 16
     # Arrays of their own, three per tile and more, took 0.1 ns per value in 16 dimensions.
@@ -254,7 +274,7 @@ def normal_groups(tile, cell, sizes):
         for pair in range(0, dim if some else 0, 2):
             careful = rows_in(marked[pair // 2])
             for at in range(16 * group, 16 * group + 16 if careful else 0):
-                if marked_row(careful, at, tile) >= 0:
+                if is_marked(careful, at, tile):
                     undecided |= look_again(tile, at, draws[at], pair, cell, sizes, chi_of, columns)
         put_woven_in_order(columns, dim, tile.noise, 16 * dim * group)
     return undecided

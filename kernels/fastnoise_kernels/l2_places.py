@@ -15,8 +15,7 @@ from math import sqrt
 
 import numpy as np
 
-from fastnoise_kernels.chacha import refining_words
-from fastnoise_kernels.filler import marked_row
+from fastnoise_kernels.filler import address_at, is_marked
 from fastnoise_kernels.jit import inlined, inner
 from fastnoise_kernels.l2_lanes import SPARE, high_coins
 from fastnoise_kernels.layout import (
@@ -28,9 +27,9 @@ from fastnoise_kernels.layout import (
     REFINED_DRAW,
     SCALE,
     SPARE_BITS,
-    WIDTH,
 )
 from fastnoise_kernels.memory import float_of_bits
+from fastnoise_kernels.words import refining_words, row_schedule
 
 BYTE = np.uint64((1 << BYTE_BITS) - 1)
 FLAT = 2.0**-38  # of everything that does not depend on the law
@@ -84,12 +83,12 @@ def margin(dim, size, scale):
 
 
 @inner
-def draw_place(key, row, attempt, fine, noise):
-    """Another place in the same cell; its coin."""
+def draw_place(schedule, attempt, fine, noise):
+    """Another place in the same cell; its coin. schedule: of the row's own key."""
     size, first = np.float64(np.uint64(1) << fine), COIN_INDEX + attempt * REFINED_DRAW
     coin = 0.0
     for start in range(0, len(noise) + 1, 16):
-        drawn = refining_words(key, row, first + np.arange(start, start + 16))
+        drawn = refining_words(schedule, first + np.arange(start, start + 16))
         for i in range(start, min(start + 16, len(noise) + 1)):
             if i == 0:
                 coin = np.float64(drawn[0]) * 2.0**-64
@@ -100,7 +99,7 @@ def draw_place(key, row, attempt, fine, noise):
 
 
 @inner
-def keep_place(key, law, row, coin, noise):
+def keep_place(schedule, law, coin, noise):
     """Draw places until one is kept; whether it is known to be. NaN is not."""
     fine, scale = law[FINE_BITS], law_float(law, SCALE)
     size, attempt = np.float64(np.uint64(1) << fine), 0
@@ -112,29 +111,29 @@ def keep_place(key, law, row, coin, noise):
         if not coin - error > kept_below:
             return False
         attempt += 1
-        coin = draw_place(key, row, attempt, fine, noise)
+        coin = draw_place(schedule, attempt, fine, noise)
 
 
 @inlined
 def look_at_coins(tile):
     """Redraw places that are not kept; rows where that is unknown become NaN. Whether any did."""
-    law, dim, width = tile.law, np.int64(tile.law[DIM]), np.int64(tile.law[WIDTH])
+    law, dim = tile.law, np.int64(tile.law[DIM])
     high, low = law[KEPT_BELOW], law[KEPT_BELOW + 1]
     undecided = False
     for group in range((tile.lead + tile.n + 15) // 16):
-        start = 16 * width * group
+        start = 16 * tile.stored * group
         careful = high_coins(tile.words, start, high)
         for at in range(16 * group, 16 * group + 16 if careful else 0):
-            row = marked_row(careful, at, tile)
-            if row < 0:
+            if not is_marked(careful, at, tile):
                 continue
+            schedule = row_schedule(tile.schedule, address_at(at, tile))
             leading = np.uint64(tile.words[start + at % 16]) & SPARE
-            following = refining_words(tile.key, row, np.array([COIN_INDEX]))[0]
+            following = refining_words(schedule, np.array([COIN_INDEX]))[0]
             if leading == high and following < low:
                 continue
             coin = np.float64(leading) + np.float64(following) * 2.0**-64
             vector = tile.noise[at * dim : (at + 1) * dim]
-            if not keep_place(tile.key, law, row, coin / 2.0**SPARE_BITS, vector):
+            if not keep_place(schedule, law, coin / 2.0**SPARE_BITS, vector):
                 vector[:] = np.nan
                 undecided = True
     return undecided

@@ -215,9 +215,6 @@ class Lanes(Vector, Integers):
         """As signed integers."""
         return Mask(self.builder, self.builder.icmp_signed(">", self.value, self._like(other)))
 
-    def rotated(self, bits: int) -> Lanes:
-        return (self << bits) | (self >> (32 - bits))
-
     def followed_by(self, other: Lanes, bits: Any) -> Lanes:
         """Shifted left; the leading bits of `other`, both of 32, take the place of what is free."""
         values = self.value, other.value, self._like(bits)

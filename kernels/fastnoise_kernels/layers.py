@@ -11,7 +11,6 @@ from numba import int64, uint32
 
 from fastnoise_kernels import lookups
 from fastnoise_kernels.alias import HALF, LOW, OUT_OF_WORDS, look_up, pick
-from fastnoise_kernels.chacha import row_words
 from fastnoise_kernels.elementary import unit
 from fastnoise_kernels.intrinsics import intrinsic
 from fastnoise_kernels.jit import inlined, inner
@@ -31,6 +30,7 @@ from fastnoise_kernels.layout import (
 )
 from fastnoise_kernels.memory import element, product_high, put
 from fastnoise_kernels.staircase import draw_digit
+from fastnoise_kernels.words import row_words
 
 ONE, TWO = np.uint64(1), np.uint64(2)
 EXTRA_WORDS = 16  # that a careful row starts with
@@ -105,7 +105,7 @@ def tile_layers(tile):
     groups, room = (tile.lead + tile.n + 15) // 16, tile.room.view(np.float64)
     layers, careful = room[: 16 * groups], room[16 * groups :].view(np.uint32)[:groups]
     for group in range(groups):
-        start = 16 * np.int64(tile.law[WIDTH]) * group
+        start = 16 * tile.stored * group
         careful[group] = group_layers(tile.law, tile.words, start, layers[16 * group :])
     return layers, careful, room[24 * groups :]
 
@@ -190,9 +190,9 @@ def coordinate_size(law, i, radius):
 
 
 @inner
-def own_words(key, row, law, extra):
+def own_words(schedule, address, law, extra):
     """A row's own words and so many extra ones."""
     width = np.int64(law[WIDTH])
     words = np.empty((width + 1) // 2 + extra, np.uint64)
-    row_words(key, row, width, words)
+    row_words(schedule, address, width, words)
     return words

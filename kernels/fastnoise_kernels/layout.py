@@ -17,14 +17,13 @@ On a flat level all places are equally likely. On a sloping one, of 2**bits plac
 with the product of the *slopes* of its binary digits: slope i, of SLOPE_LIMBS words, is a little
 more than e**-(epsilon of 2**i steps). A place that is not kept is drawn again.
 
-A row of a law on the line has two, three or four 32-bit words:
+A row of a law on the line has two or four 32-bit words:
 
     short     a place, the coin of the head
-    sloping   the coin of the digit, the coin of the head, a place
     long      the coin of the digit, the coin of the head, a place of two words
 
-A sloping row is a long one that makes do with less. Its place is that word and the last LENT_BITS
-of the digit's coin, which gets others from the first extra word: they matter to one row in 2**16.
+Long rows whose levels slope are *sloping* where the upper word of the place has room for it: then
+all but the noise itself fits 32 bits.
 """
 
 from typing import Final
@@ -58,9 +57,8 @@ ENDS: Final = 2  # two entries: the last level, which is shorter; the two ends o
 
 SLOPE_LIMBS: Final = 4
 SHORT: Final = 2
-SLOPING: Final = 3
 LONG: Final = 4
-LENT_BITS: Final = 10
+MOST_SLOPE_BITS: Final = 30  # of a sloping row, beside a sign
 SLOPING_DIGIT_BITS: Final = 6  # of the digit of sloping rows: four registers hold its cells
 FEW_BITS: Final = 5  # two registers hold the cells of such a head: 32 are read, used or not
 
@@ -115,21 +113,30 @@ def l2_words(dim: int) -> int:
     return words_before(dim) + (dim if dim <= SPACE else dim + dim % 2)
 
 
-BATCH: Final = 256  # 32-bit words that sixteen blocks of the cipher hold
-EPOCH_BITS: Final = 40  # so many rows share a nonce (see `chacha`)
+# AES-256: rounds, 32-bit words of a key and of the fifteen round keys, and of sixteen blocks.
+ROUNDS: Final = 14
+KEY_WORDS: Final = 8
+SCHEDULE: Final = 60
+BATCH: Final = 64
 
-# A row's own words come from the nonce of its epoch; ties, rejections and restarts read on under
-# these nonces.
-EXTRA_NONCE: Final = 1 << 63
+# A block is the address of a row, of ADDRESS_BITS, and an index (see `words`): a row's own words
+# are those of the first ones, its extra words those from EXTRA_INDEX on, its own key two more.
+ADDRESS_BITS: Final = 96
+EXTRA_INDEX: Final = 1 << 30
+KEY_INDEX: Final = 3 << 30
 
-# A uniform number that is needed to more bits than its word has goes on under a nonce of its own,
-# REFINING_NONCE + its index: that of its word in the row, plus REFINED_DRAW for every draw before
-# (a radius that did not fit); or COIN_INDEX for a coin, the next ones for places. Blocks after the
-# first, which has 512 bits, add REFINED_BLOCK to the nonce each.
-REFINING_NONCE: Final = 3 << 62
+# A uniform number that is needed to more bits than its word has goes on under the row's own key,
+# in blocks whose lower half is its index: that of its word in the row, plus REFINED_DRAW for every
+# draw before (a radius that did not fit); or COIN_INDEX for a coin, the next ones for places. The
+# upper half counts its blocks.
 REFINED_DRAW: Final = 1 << 20
 COIN_INDEX: Final = 1 << 39
-REFINED_BLOCK: Final = 1 << 40
+DRAW_BLOCKS: Final = 2  # of extra ones, for each further draw of a radius
+
+
+def is_sloping(beyond: int, radius: int, slope_bits: int) -> bool:
+    return beyond == LAPS and radius == 1 and 1 <= slope_bits <= MOST_SLOPE_BITS
+
 
 # What a kernel writes for integer noise that is undecided: the Python layer redraws that row in
 # unbounded integers. Noise of 2**62 grid steps or more is rarer than e**-1024 at the widest

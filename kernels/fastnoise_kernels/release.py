@@ -6,6 +6,7 @@ output's type: post-processing of the exact sum, so the guarantee of the integer
 
 import numpy as np
 
+from fastnoise_kernels.aes import expanded
 from fastnoise_kernels.ahead import look_ahead, nothing_ahead
 from fastnoise_kernels.filler import call_filler, rows_before
 from fastnoise_kernels.jit import inner, kernel
@@ -83,7 +84,7 @@ def tile_rooms():
 
 
 @inner
-def fill_tile(filler, key, law, first, ids, at, stop, ahead, scratch, noise):
+def fill_tile(filler, schedule, law, first, ids, tops, at, stop, ahead, scratch, noise):
     """The noise of the rows from place `at` on: how many, how many others of `noise` precede them,
 
     and whether some must be looked at one by one. Tiles end where batches do, so that only the
@@ -91,11 +92,13 @@ def fill_tile(filler, key, law, first, ids, at, stop, ahead, scratch, noise):
     """
     if first < 0:
         n = min(TILE, stop - at)
-        look = call_filler(filler, key, law, -1, ids[at:], n, ahead, scratch, noise)
+        some, high = ids[at : at + n], tops[at : at + n]
+        look = call_filler(filler, schedule, law, -1, some, high, n, ahead, scratch, noise)
         return n, 0, look != 0
-    n = min(TILE - (first + at) % TILE, stop - at)
-    look = call_filler(filler, key, law, first + at, ids, n, ahead, scratch, noise)
-    return n, rows_before(first + at), look != 0
+    first += at
+    n = min(TILE - first % TILE, stop - at)
+    look = call_filler(filler, schedule, law, first, ids, tops, n, ahead, scratch, noise)
+    return n, rows_before(first), look != 0
 
 
 @inner
@@ -151,16 +154,20 @@ def add_one_by_one(noise, x, out, in_place, low, high, grid, whole):
 
 
 @kernel
-def perturb_floats(start, stop, filler, key, law, first, ids, x, out, low, high, nan, grid, whole):
+def perturb_floats(
+    start, stop, filler, key, law, first, ids, tops, x, out, low, high, nan, grid, whole
+):
     """out = x + noise for rows start .. stop; counts those that are undecided."""
-    aside = np.empty(TILE, x.dtype)
+    aside, schedule = np.empty(TILE, x.dtype), expanded(key)
     ahead, scratch, noise = tile_rooms()
     in_place = is_in_place(x, out)
     undecided = 0
     at = start
     while at < stop:
         look_ahead(ahead, x, out, at, TILE, np.int64(law[WIDTH]) * TILE)
-        n, lead, look = fill_tile(filler, key, law, first, ids, at, stop, ahead, scratch, noise)
+        n, lead, look = fill_tile(
+            filler, schedule, law, first, ids, tops, at, stop, ahead, scratch, noise
+        )
         drawn, values, to = noise[lead:], set_aside(x, at, n, out, aside), out[at : at + n]
         if look:
             undecided += add_one_by_one(drawn, values, to, in_place, low, high, grid, whole)
@@ -171,12 +178,15 @@ def perturb_floats(start, stop, filler, key, law, first, ids, x, out, low, high,
 
 
 @kernel
-def fill_noise(start, stop, filler, key, law, first, ids, out):
+def fill_noise(start, stop, filler, key, law, first, ids, tops, out):
     """The integer noise itself, UNDECIDED included."""
+    schedule = expanded(key)
     ahead, scratch, noise = tile_rooms()
     at = start
     while at < stop:
-        n, lead, _ = fill_tile(filler, key, law, first, ids, at, stop, ahead, scratch, noise)
+        n, lead, _ = fill_tile(
+            filler, schedule, law, first, ids, tops, at, stop, ahead, scratch, noise
+        )
         copy(noise[lead : lead + n], out[at : at + n])
         at += n
     return 0

@@ -10,21 +10,6 @@ from llvmlite import ir
 from fastnoise_kernels.lanes import I32, LANES, LANES_32, Lanes
 
 
-def transposed(rows: list[Lanes]) -> list[Lanes]:
-    """Sixteen vectors of sixteen, rows for columns: blocks of 8, 4, 2, 1 change places."""
-    rows = list(rows)
-    for step in (8, 4, 2, 1):
-        for i in range(LANES):
-            if not i & step:
-                a, b = rows[i], rows[i + step]
-                first = [lane - step + LANES if lane & step else lane for lane in range(LANES)]
-                second = [lane + LANES if lane & step else lane + step for lane in range(LANES)]
-                for at, lanes in ((i, first), (i + step, second)):
-                    mask = ir.Constant(LANES_32, lanes)
-                    rows[at] = Lanes(a.builder, a.builder.shuffle_vector(a.value, b.value, mask))
-    return rows
-
-
 def columns_of(builder: ir.IRBuilder, rows: Iterator[Lanes]) -> list[Lanes]:
     """The last 32 bits of sixteen rows of 64-bit numbers, column by column.
 

@@ -13,7 +13,7 @@ from fastnoise_kernels import lookups
 from fastnoise_kernels.alias import pick
 from fastnoise_kernels.intrinsics import intrinsic
 from fastnoise_kernels.lanes import LANES
-from fastnoise_kernels.layout import LENT_BITS, SLOPING, SLOPING_DIGIT_BITS
+from fastnoise_kernels.layout import LONG, SLOPING_DIGIT_BITS
 
 
 class SlopingSizes(NamedTuple):
@@ -33,17 +33,18 @@ def sixteen_sloping_rows(
 ) -> uint32:
     """`draw` for a group of sixteen rows; the mask that comes back marks careful ones.
 
-    The words of a row, by vectors: the coin of the digit, the coin of the head, a sign and place.
+    The words of a row, by vectors: the coin of the digit, the coin of the head, what follows the
+    last word, and a sign and place.
     """
     sizes = SlopingSizes(*(size.narrowed() for size in sizes))
     cells_at = lookups.gather
     if here.has_avx512:
         cells_at = partial(lookups.permuted, cells=1 << SLOPING_DIGIT_BITS)
-    digit_word, head_word, place_word = (words.lanes(at + LANES * i) for i in range(SLOPING))
+    digit_word, head_word, rest, place_word = (words.lanes(at + LANES * i) for i in range(LONG))
     entry, careful = pick(cells, head_word, sizes.head_bits)
-    digit, tie = pick(digit_cells, digit_word, sizes.digit_bits, cells_at, LENT_BITS)
+    digit, tie = pick(digit_cells, digit_word, sizes.digit_bits, cells_at)
     careful |= tie | (entry > sizes.head_levels) | digit.equals(sizes.restart)
-    coin = place_word.followed_by(digit_word << 32 - LENT_BITS, sizes.slope_bits + 1)
+    coin = place_word.followed_by(rest, sizes.slope_bits + 1)
     careful |= ~(coin > sizes.most)
     below = (entry - 1 + digit * sizes.head_levels).widened()
     place = (place_word << 1) >> 32 - sizes.slope_bits

@@ -13,8 +13,7 @@ import numpy as np
 
 from fastnoise_kernels.ahead import bring_near
 from fastnoise_kernels.alias import HALF, LOW, OUT_OF_WORDS, look_up
-from fastnoise_kernels.chacha import extra_words, put_half, row_words
-from fastnoise_kernels.filler import filler, marked_row
+from fastnoise_kernels.filler import address_at, filler, is_marked
 from fastnoise_kernels.jit import inlined, inner
 from fastnoise_kernels.layout import (
     BEYOND,
@@ -33,7 +32,6 @@ from fastnoise_kernels.layout import (
     HEAD_THRESHOLDS,
     LAPS,
     LAST_PLACES,
-    LENT_BITS,
     LONG,
     RADIUS,
     REST_SIDE,
@@ -42,17 +40,18 @@ from fastnoise_kernels.layout import (
     SLOPE_BITS,
     SLOPE_LIMBS,
     SLOPES,
-    SLOPING,
     STEPS,
     TAIL,
     UNDECIDED,
     WIDTH,
+    is_sloping,
 )
 from fastnoise_kernels.memory import product_high
 from fastnoise_kernels.sloping_lanes import SlopingSizes, sixteen_sloping_rows
 from fastnoise_kernels.staircase_lanes import LongSizes, ShortSizes, rows_intrinsic
+from fastnoise_kernels.words import extra_words, put_half, row_words
 
-LENT = np.uint64((1 << LENT_BITS) - 1)
+has_sloping_rows = inner(is_sloping)
 ENOUGH_WORDS = 18  # two own words and two blocks of extra ones: more is needed once in 10**9 rows
 NARROW = np.uint64(1 << 31)  # noise below this fits 32 bits, with its sign
 KEPT, DROPPED, UNKNOWN = 1, 0, -1
@@ -79,13 +78,7 @@ def draw_digit(coin, law, words, used):
 
 @inner
 def draw_level(law, words, used):
-    beyond, digit_coin = law[BEYOND], words[0] & LOW
-    if law[WIDTH] == SLOPING:
-        if used == len(words):
-            return np.uint64(0), OUT_OF_WORDS
-        digit_coin = digit_coin & ~LENT | words[used] >> np.uint64(64 - LENT_BITS)
-        used += 1
-    coin = words[0] >> HALF
+    beyond, coin, digit_coin = law[BEYOND], words[0] >> HALF, words[0] & LOW
     while True:
         level, used = look_up(coin, law, HEAD_BITS, HEAD_CELLS, HEAD_THRESHOLDS, words, used)
         last = level > law[HEAD_LEVELS] and beyond != ENDS
@@ -143,12 +136,7 @@ def draw_place(width, rest, room, law, words, used):
         product = (words[0] & LOW) * width
         place, coin = product >> HALF, product & LOW
     else:
-        word = words[1]
-        if law[WIDTH] == SLOPING:
-            lacking = np.uint64(32 - LENT_BITS)
-            word = word << HALF | (words[0] & LENT) << lacking
-            known -= lacking
-        place, coin = product_high(word, width), word * width
+        place, coin = product_high(words[1], width), words[1] * width
     while True:
         kept, used = keep(place, coin, known, rest, room, law, words, used)
         if used == OUT_OF_WORDS or kept == UNKNOWN:
@@ -158,7 +146,6 @@ def draw_place(width, rest, room, law, words, used):
         if used == len(words):
             return width, OUT_OF_WORDS
         place, coin = product_high(words[used], width), words[used] * width
-        known = np.uint64(63) - law[SLOPE_BITS]
         rest = (np.uint64(0) - width) % width if law[SLOPES] == 0 else rest
         used += 1
 
@@ -169,7 +156,7 @@ def draw(law, words):
 
     OUT_OF_WORDS: the row needs a longer array. UNDECIDED: 64 bits cannot tell.
     """
-    level, used = draw_level(law, words, (np.int64(law[WIDTH]) + 1) // 2)
+    level, used = draw_level(law, words, np.int64(law[WIDTH]) // 2)
     if used == OUT_OF_WORDS or level > law[DEEPEST]:
         return np.int64(UNDECIDED), used
     two, room = np.uint64(2), law[STEPS]
@@ -198,11 +185,11 @@ def place_on_level(level, place, law):
 
 
 @inner
-def draw_row(key, row, law):
+def draw_row(schedule, address, law):
     size = ENOUGH_WORDS
     while True:
         words = np.empty(size, np.uint64)
-        row_words(key, row, np.int64(law[WIDTH]), words)
+        row_words(schedule, address, np.int64(law[WIDTH]), words)
         noise, used = draw(law, words)
         if used != OUT_OF_WORDS:
             return noise
@@ -221,14 +208,14 @@ def redraw(tile, careful):
         if careful[group] == 0:
             continue
         for at in range(16 * group, 16 * group + 16):
-            row = marked_row(careful[group], at, tile)
-            if row >= 0:
+            if is_marked(careful[group], at, tile):
+                address = address_at(at, tile)
                 for i in range(width):
                     put_half(own, i, tile.words[16 * (width * group + i) + at % 16])
-                extra_words(tile.key, row, own[(width + 1) // 2 :])
+                extra_words(tile.schedule, address, own[width // 2 :])
                 tile.noise[at], used = draw(law, own)
                 if used == OUT_OF_WORDS:
-                    tile.noise[at] = draw_row(tile.key, row, law)
+                    tile.noise[at] = draw_row(tile.schedule, address, law)
 
 
 @inner
@@ -256,7 +243,7 @@ def _groups(sixteen_rows, width):
 few_cells_groups = _groups(rows_intrinsic(few_cells=True, narrow=True), SHORT)
 narrow_groups = _groups(rows_intrinsic(narrow=True), SHORT)
 short_groups, long_groups = (_groups(rows_intrinsic(), width) for width in (SHORT, LONG))
-sloping_groups = _groups(sixteen_sloping_rows, SLOPING)
+sloping_groups = _groups(sixteen_sloping_rows, LONG)
 
 
 @inner
@@ -321,17 +308,17 @@ def widest(noise):
 
 @filler
 def fill_staircase(tile):
-    """A row's words, of 32 bits, are those of short, sloping or long rows; see `layout`."""
+    """A row's words, of 32 bits, are those of short or long rows; see `layout`."""
     law, words, noise, ahead = tile.law, tile.words, tile.noise, tile.ahead
     width, stop = law[WIDTH], tile.lead + tile.n
     careful = tile.room.view(np.uint32)[: (stop + 15) // 16]
     if width == SHORT:
         some = short_rows(law, words, noise, careful, ahead)
-    elif width == SLOPING:
+    elif has_sloping_rows(law[BEYOND], law[RADIUS], law[SLOPE_BITS]):
         some = sloping_rows(law, words, noise, careful, ahead)
     else:
         some = long_rows(law, words, noise, careful, ahead)
     if some:
         redraw(tile, careful)
-    # Sixteen lanes reach 2**43 at most: 2,046 levels of 2**31 steps, or sloping, 2**16 of 2**27.
+    # Short rows reach 2**43 at most, 2,046 levels of 2**31 steps; sloping ones are 2**16 levels.
     return (some or width == LONG) and widest(noise[tile.lead : stop]) >= EXACT_FLOAT

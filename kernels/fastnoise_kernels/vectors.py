@@ -7,14 +7,15 @@ one vector; then put in order, row after row.
 
 import numpy as np
 
+from fastnoise_kernels.aes import expanded
 from fastnoise_kernels.ahead import look_at_halves, nothing_ahead
-from fastnoise_kernels.chacha import words_room
 from fastnoise_kernels.filler import call_filler, rows_before
 from fastnoise_kernels.jit import inner, kernel
 from fastnoise_kernels.lanes import WOVEN
 from fastnoise_kernels.layout import DIM, WIDTH
 from fastnoise_kernels.memory import copy, element, put, rows_intrinsic, times_plus, wide_vectors
 from fastnoise_kernels.release import add_tile, canonical, clipped, is_in_place, set_aside, snap
+from fastnoise_kernels.words import words_room
 
 TILE_VALUES = 8192  # words, noise and data of a tile stay in the second-level cache
 PATTERN = 512  # the grids of coordinates are repeated at least this long, for long loops
@@ -33,7 +34,7 @@ def tile_rows(dim):
 
 
 @inner
-def fill_rows(filler, key, law, first, ids, at, stop, ahead, scratch, noise):
+def fill_rows(filler, schedule, law, first, ids, tops, at, stop, ahead, scratch, noise):
     """The noise of rows from place `at` on: how many, how many rows of `noise` precede them, and
 
     whether some noise is undecided.
@@ -41,11 +42,13 @@ def fill_rows(filler, key, law, first, ids, at, stop, ahead, scratch, noise):
     rows = tile_rows(np.int64(law[DIM]))
     if first < 0:
         n = min(rows, stop - at)
-        undecided = call_filler(filler, key, law, -1, ids[at:], n, ahead, scratch, noise)
+        some, high = ids[at : at + n], tops[at : at + n]
+        undecided = call_filler(filler, schedule, law, -1, some, high, n, ahead, scratch, noise)
         return n, 0, undecided != 0
     n = min(rows - (first + at) % 16, stop - at)
-    undecided = call_filler(filler, key, law, first + at, ids, n, ahead, scratch, noise)
-    return n, rows_before(first + at), undecided != 0
+    first += at
+    undecided = call_filler(filler, schedule, law, first, ids, tops, n, ahead, scratch, noise)
+    return n, rows_before(first), undecided != 0
 
 
 def _order(order):
@@ -132,7 +135,23 @@ def vector_rooms(law):
 
 @kernel
 def perturb_vectors(
-    start, stop, filler, key, law, first, ids, skip, x, out, low, high, nan, grids, whole, marks
+    start,
+    stop,
+    filler,
+    key,
+    law,
+    first,
+    ids,
+    tops,
+    skip,
+    x,
+    out,
+    low,
+    high,
+    nan,
+    grids,
+    whole,
+    marks,
 ):
     """out = x + noise for rows start .. stop; counts the values that are undecided.
 
@@ -141,7 +160,7 @@ def perturb_vectors(
         where values are undecided.
     """
     dim, width = np.int64(law[DIM]), np.int64(law[WIDTH])
-    rows = tile_rows(dim)
+    rows, schedule = tile_rows(dim), expanded(key)
     ahead, scratch, noise = vector_rooms(law)
     repeated = np.empty(dim * ((PATTERN + dim - 1) // dim))
     for i in range(len(repeated)):
@@ -152,7 +171,9 @@ def perturb_vectors(
     at = start
     while at < stop:
         look_at_halves(ahead, x, out, at * dim - skip, rows, dim, width)
-        n, lead, some = fill_rows(filler, key, law, first, ids, at, stop, ahead, scratch, noise)
+        n, lead, some = fill_rows(
+            filler, schedule, law, first, ids, tops, at, stop, ahead, scratch, noise
+        )
         base = (at - lead) * dim - skip  # where the first group starts in x
         begin, end = max(lead * dim, -base), min((lead + n) * dim, len(x) - base)
         if some:
@@ -172,13 +193,15 @@ def perturb_vectors(
 
 
 @kernel
-def fill_vectors(start, stop, filler, key, law, first, ids, out):
+def fill_vectors(start, stop, filler, key, law, first, ids, tops, out):
     """The noise itself in grid steps, NaN where it is undecided."""
-    dim = np.int64(law[DIM])
+    dim, schedule = np.int64(law[DIM]), expanded(key)
     ahead, scratch, noise = vector_rooms(law)
     at = start
     while at < stop:
-        n, lead, _ = fill_rows(filler, key, law, first, ids, at, stop, ahead, scratch, noise)
+        n, lead, _ = fill_rows(
+            filler, schedule, law, first, ids, tops, at, stop, ahead, scratch, noise
+        )
         copy(noise[lead * dim : (lead + n) * dim], out[at * dim : (at + n) * dim])
         at += n
     return 0

@@ -69,7 +69,7 @@ def _choose_block(law: ChoiceLaw, key: bytes, rows: Rows, costs: Array, out: Arr
         if undecided and not np.isfinite(costs[places]).all():
             raise UnfitCosts
     for row in places:
-        out[row] = law.reader.choose(key, rows.row(row), costs[row].tolist())
+        out[row] = law.reader.choose(key, rows.address(row), costs[row].tolist())
 
 
 def _blocks(costs: Array, grid: float) -> Iterator[Array]:

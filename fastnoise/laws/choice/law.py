@@ -68,7 +68,7 @@ class ChoiceLaw:
     def choose(self, key: bytes, rows: Rows, costs: Array, out: Array) -> int:
         """Choices of rows of costs by the kernel; how many are undecided, where `out` is -1."""
         count = costs.shape[1]
-        drawn = np.frombuffer(key, "<u4"), rows.first, rows.ids
+        drawn = np.frombuffer(key, "<u4"), *rows
         values, tables = read_only(costs.reshape(-1)), weight_tables(self, count)
         arguments = *drawn, values, count, self.sizes, tables, out
         return int(kernels("choice").choose(len(costs), *arguments, grain=count))
@@ -127,8 +127,8 @@ class ChoiceReader:
     def __init__(self, law: ChoiceLaw) -> None:
         self.law = law
 
-    def choose(self, key: bytes, row: int, costs: list[float]) -> int:
-        return self.draw(row_words(key, row, 2), costs)
+    def choose(self, key: bytes, address: int, costs: list[float]) -> int:
+        return self.draw(row_words(key, address, 2), costs)
 
     def draw(self, words: Iterator[int], costs: list[float]) -> int:
         """The first i whose running sum of weights is beyond a uniform number times their sum."""

@@ -17,12 +17,12 @@ from fastnoise_kernels.layout import BYTE_BITS, SPARE_BITS
 
 from fastnoise.arithmetic.elementary import root_bounds
 from fastnoise.arithmetic.floats import float_above
-from fastnoise.bits import compiled_blocks
+from fastnoise.bits import compiled_blocks, plain_blocks
 from fastnoise.certificate import Guarantee
 from fastnoise.compiled import compiles, read_only
 from fastnoise.laws.alias import Tables
 from fastnoise.laws.grids import MEAN_BITS, STEPS_BITS, WIDENED_BITS, power_grid, refuse_small
-from fastnoise.laws.l2.reader import L2Reader, plain_blocks
+from fastnoise.laws.l2.reader import L2Reader
 from fastnoise.laws.law import Array
 from fastnoise.laws.vectors import VectorLaw
 from fastnoise.rows import Rows
@@ -73,13 +73,14 @@ class L2Law(VectorLaw):
         )
         return found._replace(changed=changed)
 
-    def _undecided_noise(self, some: list[int], key: bytes, row: int, noise: Array) -> list[int]:
+    def _undecided_noise(
+        self, some: list[int], key: bytes, address: int, noise: Array
+    ) -> list[int]:
         if len(some) == self.dim:  # the coin, most likely; without it the cells are known
             tables = self.tables.copy()
             tables[layout.KEPT_BELOW] = 1 << SPARE_BITS
-            rows = Rows(-1, read_only(np.array([row], np.int64)))
-            noise = self.with_tables(tables).noise(key, rows, 1)[0]
-        return list(self.reader.noise_at(some, key, row, noise.tolist()))
+            noise = self.with_tables(tables).noise(key, Rows.of([address]), 1)[0]
+        return list(self.reader.noise_at(some, key, address, noise.tolist()))
 
 
 # --- on a grid ------------------------------------------------------------------------------------

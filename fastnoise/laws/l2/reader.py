@@ -27,11 +27,17 @@ from fastnoise_kernels import layout
 
 from fastnoise.arithmetic.elementary import exp_above
 from fastnoise.arithmetic.intervals import Interval
-from fastnoise.bits import chacha_block, pairs_of
+from fastnoise.bits import (
+    HALF_BLOCK,
+    Blocks,
+    block_place,
+    own_block,
+    pairs_of,
+    plain_blocks,
+    row_key,
+)
 from fastnoise.laws.alias import Tables
 
-Address = tuple[int, int]  # counter and nonce of a block
-Blocks = Callable[[bytes, Sequence[Address]], Sequence[Sequence[int]]]
 Uniform = Callable[[int], int]  # the first so many binary digits of a uniform number
 Places = Callable[[int], Uniform]  # that of a coordinate
 FIRST_BITS = 96  # floats leave a doubt in their last 50: more is seldom needed
@@ -40,12 +46,8 @@ SPARE = (1 << layout.SPARE_BITS) - 1
 BYTE = (1 << layout.BYTE_BITS) - 1
 
 
-def plain_blocks(key: bytes, addresses: Sequence[Address]) -> list[list[int]]:
-    return [chacha_block(key, *address) for address in addresses]
-
-
 class L2Reader:
-    """Draws from a law; `blocks` computes those of ChaCha20, in plain Python by default."""
+    """Draws from a law; `blocks` computes those of the cipher, in plain Python by default."""
 
     def __init__(self, law: Tables, blocks: Blocks = plain_blocks) -> None:
         self.width, self.dim = int(law[layout.WIDTH]), int(law[layout.DIM])
@@ -56,15 +58,15 @@ class L2Reader:
         self.shape = Fraction(self.dim + 1, 2) - Fraction(1, 3)
         self.blocks = blocks
 
-    def noise(self, key: bytes, row: int) -> list[int]:
+    def noise(self, key: bytes, address: int) -> list[int]:
         """The noise of one row, in grid steps, of any size."""
-        return self.noise_at(range(self.dim), key, row, [nan] * self.dim)
+        return self.noise_at(range(self.dim), key, address, [nan] * self.dim)
 
     def noise_at(
-        self, some: Sequence[int], key: bytes, row: int, known: Sequence[float]
+        self, some: Sequence[int], key: bytes, address: int, known: Sequence[float]
     ) -> list[int]:
         """That of some coordinates; known: what kernels know of all, whatever the coin, or NaN."""
-        numbers = Numbers(partial(self.blocks, key), row, self.width)
+        numbers = Numbers(self.blocks, key, address, self.width)
         vector, size = Vector(self, numbers), 1 << self.fine
         coin, places = self._attempt(numbers, 0)
         if self.fine == 0 or coin(layout.SPARE_BITS) < self.kept_below:
@@ -120,34 +122,31 @@ class L2Reader:
 class Numbers:
     """The uniform numbers of one row."""
 
-    def __init__(
-        self, blocks: Callable[[Sequence[Address]], Sequence[Sequence[int]]], row: int, width: int
-    ) -> None:
-        self.blocks, self.row, self.width = blocks, row, width
-        self.epoch, self.group = divmod(row // 16, 1 << (layout.EPOCH_BITS - 4))
-        self.known: dict[Address, Sequence[int]] = {}
+    def __init__(self, blocks: Blocks, key: bytes, address: int, width: int) -> None:
+        self.blocks, self.key, self.address, self.width = blocks, key, address, width
+        self.row_key = row_key(key, address, blocks)
+        self.known: dict[tuple[bytes, int], Sequence[int]] = {}
 
     def expect(self, words: Iterable[int]) -> None:
         """Compute at once what these words of the row, and more bits of each, will take."""
-        wanted = [(self.row, layout.REFINING_NONCE + i) for i in words]
-        wanted += [self._address(half) for i in words for half in (2 * i, 2 * i + 1)]
-        self._compute([address for address in dict.fromkeys(wanted) if address not in self.known])
+        some = list(words)
+        self._compute(self.row_key, some)
+        self._compute(self.key, [self._own(i // 2) for i in some])
 
-    def _address(self, half: int) -> Address:
-        vector = self.width * self.group + half
-        return vector // 16 * 16 + self.row % 16, self.epoch
+    def _own(self, index: int) -> int:
+        return own_block(self.address, self.width, index)
 
-    def _compute(self, addresses: Sequence[Address]) -> None:
-        self.known.update(zip(addresses, self.blocks(addresses), strict=True))
+    def _compute(self, key: bytes, places: Iterable[int]) -> None:
+        left = [place for place in dict.fromkeys(places) if (key, place) not in self.known]
+        self.known.update(zip(((key, at) for at in left), self.blocks(key, left), strict=True))
 
-    def block(self, address: Address) -> Sequence[int]:
-        if address not in self.known:
-            self._compute([address])
-        return self.known[address]
+    def block(self, key: bytes, place: int) -> Sequence[int]:
+        self._compute(key, [place])
+        return self.known[key, place]
 
     def half(self, i: int) -> int:
-        """A 32-bit word of the row's own (`chacha`)."""
-        return self.block(self._address(i))[(self.width * self.group + i) % 16]
+        """A 32-bit word of the row's own."""
+        return self.block(self.key, self._own(i // 4))[i % 4]
 
     def word(self, i: int) -> int:
         return self.half(2 * i) | self.half(2 * i + 1) << 32
@@ -157,10 +156,11 @@ class Numbers:
         return self._uniform(i, self.word(i) >> layout.SPARE_BITS, layout.UNIFORM_BITS)
 
     def extra(self, draw: int, i: int) -> Uniform:
-        """That of word i of an extra block, the first being draw 1."""
-        low, high = self.block((self.row, layout.EXTRA_NONCE + draw - 1))[2 * i : 2 * i + 2]
-        word = (low | high << 32) >> layout.SPARE_BITS
-        return self._uniform(draw * layout.REFINED_DRAW + i, word, layout.UNIFORM_BITS)
+        """That of word i of an extra draw, the first being draw 1."""
+        index = layout.EXTRA_INDEX + layout.DRAW_BLOCKS * (draw - 1) + i // 2
+        word = list(pairs_of(self.block(self.key, block_place(self.address, index))))[i % 2]
+        number = draw * layout.REFINED_DRAW + i
+        return self._uniform(number, word >> layout.SPARE_BITS, layout.UNIFORM_BITS)
 
     def coin(self) -> Uniform:
         """The spare bits of the first word, and more."""
@@ -188,8 +188,7 @@ class Numbers:
 
     def _refining(self, index: int) -> Iterator[int]:
         for n in count():
-            nonce = layout.REFINING_NONCE + index + n * layout.REFINED_BLOCK
-            yield from pairs_of(self.block((self.row, nonce)))
+            yield from pairs_of(self.block(self.row_key, n << HALF_BLOCK | index))
 
 
 class Vector:

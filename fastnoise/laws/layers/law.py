@@ -56,8 +56,10 @@ class LayersLaw(VectorLaw):
     def reader(self) -> LayerReader:
         return self.reader_class(self.tables)
 
-    def _undecided_noise(self, some: list[int], key: bytes, row: int, noise: Array) -> list[int]:
-        drawn = self.reader.noise(key, row)
+    def _undecided_noise(
+        self, some: list[int], key: bytes, address: int, noise: Array
+    ) -> list[int]:
+        drawn = self.reader.noise(key, address)
         return [drawn[i] for i in some]
 
 

@@ -43,8 +43,8 @@ class LayerReader(ABC):
             law, at + layout.TABLE_BITS, at + layout.TABLE_CELLS, at + layout.TABLE_THRESHOLDS
         )
 
-    def noise(self, key: bytes, row: int) -> list[int]:
-        return self.draw(row_words(key, row, self.width))
+    def noise(self, key: bytes, address: int) -> list[int]:
+        return self.draw(row_words(key, address, self.width))
 
     def draw(self, words: Iterator[int]) -> list[int]:
         own = [next(words) for _ in range((self.width + 1) // 2)]

@@ -57,7 +57,8 @@ class DrawnLaw:
         beyond, slope_bits = int(self.tables[layout.BEYOND]), len(self.slopes.slopes)
         width = row_width(beyond, self.steps, self.radius, slope_bits)
         digit_bits = int(self.tables[layout.DIGIT_BITS])
-        fits = width != layout.SLOPING or digit_bits == layout.SLOPING_DIGIT_BITS
+        sloping = layout.is_sloping(beyond, self.radius, slope_bits)
+        fits = not sloping or digit_bits == layout.SLOPING_DIGIT_BITS
         return fits and int(self.tables[layout.WIDTH]) == width
 
     @cached_property

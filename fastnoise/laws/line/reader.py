@@ -110,22 +110,15 @@ class LineReader:
         self.head, self.digit = Table.head(law), Table.digit(law)
         self.slopes = Slopes(law)
 
-    def noise(self, key: bytes, row: int) -> int:
+    def noise(self, key: bytes, address: int) -> int:
         """The noise of one row, in grid steps, of any size."""
-        return self.draw(row_words(key, row, self.width))
+        return self.draw(row_words(key, address, self.width))
 
     def draw(self, words: Iterator[int]) -> int:
         """The noise that a row's words give."""
         first = next(words)
         head, low = first >> 32, first & MASK_32
-        if self.width == layout.SHORT:
-            word, bits = low, 32
-        elif self.width == layout.LONG:
-            word, bits = next(words), 64
-        else:
-            lent = low & ((1 << layout.LENT_BITS) - 1)
-            word, bits = next(words) << layout.LENT_BITS | lent, 32 + layout.LENT_BITS
-            low += (next(words) >> (64 - layout.LENT_BITS)) - lent
+        word, bits = (low, 32) if self.width == layout.SHORT else (next(words), 64)
         level = self._level(head, low, words)
         if level == 0:
             width = 2 * self.radius - 1

@@ -37,8 +37,6 @@ DIGIT_ENTRIES = 1 << 13
 TAIL_ENTRIES = 1 << 6
 SLOPING_HEAD_ENTRIES = 1 << 10
 SLOPE_BITS = 12  # a sloping level falls by less than 2**-12: so rarely is a place not kept
-# Of a sloping row, which then leaves 14 to the coin of a place: so rarely are they too few.
-MOST_SLOPE_BITS = 31 + layout.LENT_BITS - 14
 
 
 @lru_cache(maxsize=64)  # up to 350 KB each
@@ -70,7 +68,7 @@ def _endless_tables(fall: Fraction, steps: int, radius: int, bits: int) -> Table
     if laps:
         reach = (SLOPING_HEAD_ENTRIES if bits else LONG_HEAD_ENTRIES) - 2
         # Of a sloping row, restarts have probability e**-7.8 to e**-15.7.
-        sloping = row_width(layout.LAPS, steps << bits, radius, bits) == layout.SLOPING
+        sloping = layout.is_sloping(layout.LAPS, radius, bits)
         most = 1 << layout.SLOPING_DIGIT_BITS if sloping else DIGIT_ENTRIES
         count = min(ceil(REACH / (reach * epsilon)), most - 1)
     else:
@@ -188,8 +186,7 @@ def row_width(beyond: int, steps: int, radius: int, slope_bits: int) -> int:
     """How many words a row has: as few as do."""
     if beyond == layout.TAIL and slope_bits == 0 and max(2 * steps, 2 * radius - 1) < 1 << 32:
         return layout.SHORT
-    fits = beyond == layout.LAPS and radius == 1 and 1 <= slope_bits <= MOST_SLOPE_BITS
-    return layout.SLOPING if fits else layout.LONG
+    return layout.LONG
 
 
 def assemble(
