@@ -25,7 +25,7 @@ test: $(INSTALLED)
 	$(PYTEST)
 
 # The same bits with one thread, and on x86 with AVX2 and with SSE2 alone; `SELECTION=` runs every test.
-SELECTION ?= $(addprefix tests/test_,$(addsuffix .py,slices keystream stream reader integer_reader release rounding choice choice_kernel))
+SELECTION ?= $(foreach name,slices keystream stream reader integer_reader release rounding choice choice_kernel,tests/*/test_$(name).py)
 HASWELL := +sse3,+ssse3,+sse4.1,+sse4.2,+popcnt,+avx,+avx2,+fma,+bmi,+bmi2,+f16c,+lzcnt,+movbe
 targets: $(INSTALLED)
 	NUMBA_NUM_THREADS=1 $(PYTEST) $(SELECTION)
@@ -36,7 +36,7 @@ targets: $(INSTALLED)
 oldest:
 	$(PYTHON) -m venv $(OLDEST)
 	$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check --constraint .ci/oldest.txt --editable '.[test]'
-	$(OLDEST)/bin/python -m pytest tests/test_stream.py tests/test_slices.py tests/test_columns.py tests/test_plan.py tests/test_perturb_files.py
+	$(OLDEST)/bin/python -m pytest $(foreach name,stream slices columns plan perturb_files,tests/*/test_$(name).py)
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check

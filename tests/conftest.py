@@ -1,4 +1,6 @@
-"""Fixtures and marks for all tests."""
+"""Fixtures, marks and places for all tests."""
+
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -7,6 +9,8 @@ from numba.core.registry import cpu_target
 
 import fastnoise as fn
 
+ROOT = Path(__file__).parents[1]
+DATA = ROOT / "tests" / "data"
 KEY = bytes(range(32))
 needs_avx512 = pytest.mark.skipif(
     not lanes.has_avx512(cpu_target.target_context), reason="kernels use it with AVX-512 alone"

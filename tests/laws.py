@@ -3,6 +3,7 @@
 import numpy as np
 
 from fastnoise.compiled import read_only
+from fastnoise.laws.l2 import law as laws_of_l2
 from fastnoise.laws.l2.law import L2Law
 from fastnoise.laws.l2.reader import L2Reader
 from fastnoise.laws.layers.law import BallLaw, BoxLaw
@@ -10,6 +11,24 @@ from fastnoise.laws.layers.reader import BallReader, BoxReader
 from fastnoise.laws.line.law import StaircaseLaw
 
 READERS = {"box_staircase": BoxReader, "l1_staircase": BallReader, "l2_laplace": L2Reader}
+STAIRCASES = [  # epsilon, steps, radius
+    (1.0, 2**20, 395_882),
+    (1.0, 1, 1),
+    (0.5, 10, 3),
+    (2.0, 1_048_577, 1_048_577),
+    (0.01, 2**20, 1),
+    (0.0045, 1_000_003, 400_000),
+    (1e-3, 2**20, 2**19),
+    (1e-6, 2**30, 5),
+    (1e-8, 2**20, 2**19),
+    (5.0, 2**21, 159_000),
+    (20.0, 2**35, 1_560_000),
+    (50.0, 2**56, 2**20),
+    (100.0, 2**57, 1),
+    (1000.0, 2**57, 3),
+    (1e5, 2**57, 2**57),
+    (1e300, 2**20, 1),
+]
 
 
 def drawn_law(mechanism):
@@ -38,3 +57,11 @@ def vector_law(filler, tables, grids):
     }
     kind, more = kinds[filler]
     return kind(**fields, **more).with_tables(tables)
+
+
+def l2_law(dim: int, scale: float, fine: int, monkeypatch):
+    """A law with cells of so many bits, be they sensible or not."""
+    with monkeypatch.context() as patch:
+        patch.setattr(laws_of_l2, "fine_bits", lambda dim, scale: fine)
+        tables = laws_of_l2.l2_tables(dim, scale)
+    return vector_law("l2_laplace", tables, [1.0] * dim)

@@ -2,11 +2,11 @@
 
 import json
 import math
-from pathlib import Path
 
 import pytest
+from conftest import DATA
 
-ROWS = json.loads((Path(__file__).parent / "data" / "reference_values.json").read_text())
+ROWS = json.loads((DATA / "reference_values.json").read_text())
 
 BAD_COSTS = [
     *["l3", "L1", "", 0, -1, 201, True, -0.5, 100.5, math.nan, None, ["interval", 0.9]],

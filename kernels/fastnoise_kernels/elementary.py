@@ -1,8 +1,8 @@
 """Logarithm, power of two, sine and cosine of sixteen rows, and bounds on their errors.
 
 libm differs between machines, and its errors are not documented. Polynomials were fitted at
-Chebyshev points, or by Remez' algorithm, in 60 digits; `tests/test_polynomials.py` proves the error
-bounds, and `tests/test_elementary.py` measures the errors.
+Chebyshev points, or by Remez' algorithm, in 60 digits; `tests/drawing/test_polynomials.py`
+proves the error bounds, and `tests/drawing/test_elementary.py` measures the errors.
 """
 
 from typing import Any

@@ -4,11 +4,10 @@ Rounding mode and the flushing of denormal floats are settings of a thread, whic
 change; a new thread has those of the one that started it.
 """
 
-import os
 import platform
 
 import pytest
-from test_processes import LAYERS, run
+from interpreters import LAYERS, run
 
 pytestmark = [
     pytest.mark.long,
@@ -110,8 +109,7 @@ print(len(usual) * {count} == len(refused), *sorted(set(map(str, refused))), sep
 
 
 def here(script: str, **environment: str) -> str:
-    path = os.path.dirname(__file__)
-    return run(SETTER + f"import sys\nsys.path.append({path!r})\n" + script, **environment)
+    return run(SETTER + script, **environment)
 
 
 IN_MODE = "the floating-point rounding mode of this thread is not to-nearest"

@@ -10,15 +10,16 @@ from pathlib import Path
 import numba
 import numpy as np
 import pytest
+from conftest import ROOT
 from fastnoise_kernels import sloping_lanes
 from fastnoise_kernels.intrinsics import intrinsic
 from fastnoise_kernels.staircase_lanes import ShortSizes
+from interpreters import run
 from numba import int64, njit
 from numba.core.caching import NullCache
 from numba.core.ccallback import CFunc
 from numba.core.errors import TypingError
 from numba.core.registry import cpu_target
-from test_processes import run
 
 PRIVATE = [
     ("numba.core.caching", "NullCache.load_overload"),
@@ -136,7 +137,7 @@ def test_fillers__say_what_the_words_of_a_row_mean(name):
 
 
 def test_page_on_kernels__walks_through_the_builder_as_it_is():
-    page = Path(__file__).parent.parent / "docs" / "kernels.md"
+    page = ROOT / "docs" / "kernels.md"
     blocks = page.read_text().split("```python\n")[1:]
     walked = [line for block in blocks for line in block.split("```")[0].splitlines()]
     source = Path(sloping_lanes.__file__).read_text()

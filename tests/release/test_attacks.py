@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from conftest import KEY
 from fastnoise_kernels.layout import UNDECIDED
+from laws import l2_law
 from mechanisms import FLOATS, INTEGERS, VECTORS, name
-from test_l2_reader import l2_law
 from test_release import DEEPER, half_up
 
 import fastnoise as fn

@@ -2,11 +2,10 @@
 
 import ast
 from graphlib import CycleError, TopologicalSorter
-from pathlib import Path
 
 import pytest
+from conftest import ROOT
 
-ROOT = Path(__file__).parent.parent
 PACKAGES = {
     "fastnoise": ROOT / "fastnoise",
     "fastnoise_kernels": ROOT / "kernels/fastnoise_kernels",

@@ -9,9 +9,9 @@ from pathlib import Path, PurePosixPath
 from shutil import copytree, ignore_patterns
 
 import pytest
+from conftest import ROOT
 from packaging.requirements import Requirement
 
-ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 UNPUBLISHED = (".git", ".gitignore", ".venv*", ".*_cache", "__pycache__", "*.egg-info")
 UNPUBLISHED += (".asv", ".bench", ".benchmarks", ".hypothesis", "build", "dist", "demo.png")
@@ -90,7 +90,12 @@ def test_source_distribution__runs_its_tests(sources, tmp_path):
     with tarfile.open(archive) as opened:
         opened.extractall(tmp_path, filter="data")
     [unpacked] = tmp_path.iterdir()
-    chosen = ("tests/test_stream.py", "tests/test_bench.py", "README.md", "fastnoise/stream.py")
+    chosen = (
+        "tests/streams/test_stream.py",
+        "tests/house/test_bench.py",
+        "README.md",
+        "fastnoise/stream.py",
+    )
     status, text = run(sys.executable, "-m", "pytest", *chosen, cwd=unpacked)
     assert status == 0, text
     assert str(unpacked) in text

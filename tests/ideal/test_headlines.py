@@ -2,15 +2,15 @@
 
 import json
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import DATA
 from reference import near
 
 import fastnoise as fn
 
-ENTRIES = json.loads((Path(__file__).parent / "data" / "headline_values.json").read_text())
+ENTRIES = json.loads((DATA / "headline_values.json").read_text())
 ULP = 2.0**-52
 
 

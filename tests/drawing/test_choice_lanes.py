@@ -14,10 +14,10 @@ from fastnoise_kernels.choice_lanes import (
     two_digit_choices,
 )
 from fastnoise_kernels.intrinsics import intrinsic
+from interpreters import run
 from laws import drawn_law
 from numba import boolean, int64, njit
 from test_choice_kernel import costs_at_edges, end_of
-from test_processes import run
 
 import fastnoise as fn
 from fastnoise.bits import row_words

@@ -13,13 +13,12 @@ from conftest import KEY
 from fastnoise_kernels import l2_lanes, l2_laplace, l2_places, layout
 from fastnoise_kernels.ahead import nothing_ahead
 from fastnoise_kernels.filler import Tile
-from laws import vector_law
+from laws import l2_law
 from scipy.stats import chi2
 
 import fastnoise as fn
 from fastnoise.arithmetic.intervals import Interval
 from fastnoise.bits import chacha_block, compiled_blocks
-from fastnoise.laws.l2 import law as laws_of_l2
 from fastnoise.laws.l2.reader import L2Reader
 from fastnoise.laws.law import Limits
 from fastnoise.rows import Rows
@@ -28,14 +27,6 @@ from fastnoise.verify.fit import ALPHA
 pytestmark = pytest.mark.long
 
 DIMS = [2, 3, 4, 5, 16]
-
-
-def l2_law(dim: int, scale: float, fine: int, monkeypatch):
-    """A law with cells of so many bits, be they sensible or not."""
-    with monkeypatch.context() as patch:
-        patch.setattr(laws_of_l2, "fine_bits", lambda dim, scale: fine)
-        tables = laws_of_l2.l2_tables(dim, scale)
-    return vector_law("l2_laplace", tables, [1.0] * dim)
 
 
 # --- intervals ------------------------------------------------------------------------------------

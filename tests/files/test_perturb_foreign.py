@@ -6,15 +6,15 @@ import sys
 from base64 import b64decode, b64encode
 from datetime import date
 from decimal import Decimal
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from conftest import DATA
 from pyarrow.parquet import encryption
 from test_perturb_files import Job
 
-FOREIGN = Path(__file__).parent / "data" / "foreign"
+FOREIGN = DATA / "foreign"
 READABLE = ["hadoop_lz4_compressed.parquet", "non_hadoop_lz4_compressed.parquet"]
 NAMES = sorted(path.name for path in FOREIGN.iterdir() if path.suffix != ".md")
 CODECS = ["none", "snappy", "gzip", "brotli", "lz4", "zstd"]

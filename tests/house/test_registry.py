@@ -2,9 +2,9 @@
 
 import inspect
 import re
-from pathlib import Path
 
 import pytest
+from conftest import ROOT
 from mechanisms import EVERY
 
 import fastnoise as fn
@@ -15,7 +15,6 @@ from fastnoise.mechanisms.mechanism import Additive, Channel, Mechanism
 from fastnoise.registry import REGISTRY
 from fastnoise.verify import subjects
 
-ROOT = Path(__file__).parent.parent
 SCALAR = ("cdf", "sf", "ppf", "isf", "mean", "var", "std", "moment", "expected_cost", "interval")
 ADDITIVE = ("perturb", "sample", "expected_cost")
 

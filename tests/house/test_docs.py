@@ -4,8 +4,8 @@ import re
 from pathlib import Path
 
 import pytest
+from conftest import ROOT
 
-ROOT = Path(__file__).parent.parent
 FOLDERS = ("fastnoise", "kernels", "bench", "tests")
 CODE = [path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py")]
 PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]

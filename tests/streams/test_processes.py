@@ -3,39 +3,13 @@
 Each case runs in an interpreter of its own: an abort or a hang there fails one test, not all.
 """
 
-import importlib.util
-import os
-import subprocess
-import sys
 import textwrap
 
 import pytest
 from conftest import needs_avx2, needs_avx512
+from interpreters import LAYERS, interpreter, run
 
 pytestmark = pytest.mark.long
-
-
-def importable(name: str) -> bool:
-    """Whether a threading layer of numba can load here (omp needs the system's libgomp)."""
-    if importlib.util.find_spec(f"numba.np.ufunc.{name}") is None:
-        return False
-    probe = [sys.executable, "-c", f"import numba.np.ufunc.{name}"]
-    return subprocess.run(probe, capture_output=True).returncode == 0
-
-
-LAYERS = ["workqueue", *(["omp"] if importable("omppool") else [])]
-
-
-def run(script: str, **environment: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", textwrap.dedent(script)],
-        capture_output=True,
-        text=True,
-        timeout=240,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **environment},
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
 
 
 @pytest.mark.parametrize("layer", LAYERS)
@@ -123,14 +97,7 @@ def test_spawned_workers_and_pickled_mechanisms(tmp_path):
             """
         )
     )
-    done = subprocess.run(
-        [sys.executable, str(script)],
-        capture_output=True,
-        text=True,
-        timeout=240,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-    )
-    assert done.stdout.split() == ["6", "6"], done.stderr
+    assert interpreter(str(script)).split() == ["6", "6"]
 
 
 def test_fork_before_any_kernel():

@@ -5,6 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from fastnoise_kernels import layout
+from laws import STAIRCASES
 
 from fastnoise.arithmetic.elementary import exp_above, exp_bounds
 from fastnoise.laws.alias import LARGEST_EPSILON, alias_cells
@@ -14,25 +15,6 @@ from fastnoise.laws.line.reader import Table
 from fastnoise.laws.line.tables import laplace_tables, staircase_tables
 
 pytestmark = pytest.mark.long
-
-LAWS = [
-    (1.0, 2**20, 395_882),
-    (1.0, 1, 1),
-    (0.5, 10, 3),
-    (2.0, 1_048_577, 1_048_577),
-    (0.01, 2**20, 1),
-    (0.0045, 1_000_003, 400_000),
-    (1e-3, 2**20, 2**19),
-    (1e-6, 2**30, 5),
-    (1e-8, 2**20, 2**19),
-    (5.0, 2**21, 159_000),
-    (20.0, 2**35, 1_560_000),
-    (50.0, 2**56, 2**20),
-    (100.0, 2**57, 1),
-    (1000.0, 2**57, 3),
-    (1e5, 2**57, 2**57),
-    (1e300, 2**20, 1),
-]
 
 
 def interesting_levels(law: DrawnLaw) -> list[int]:
@@ -44,7 +26,7 @@ def interesting_levels(law: DrawnLaw) -> list[int]:
     return sorted(k for k in near | set(range(min(60, 3 * lap + 4))) if k >= 0)
 
 
-@pytest.mark.parametrize("parameters", LAWS, ids=str)
+@pytest.mark.parametrize("parameters", STAIRCASES, ids=str)
 def test_staircase__neighbours_differ_by_at_most_e_to_epsilon(parameters):
     """Shifting by up to `steps` moves a point by at most one level: compare adjacent levels."""
     epsilon, steps, radius = parameters
@@ -61,7 +43,7 @@ def test_staircase__neighbours_differ_by_at_most_e_to_epsilon(parameters):
         assert below > 0
 
 
-@pytest.mark.parametrize("parameters", [p for p in LAWS if p[0] <= 100], ids=str)
+@pytest.mark.parametrize("parameters", [p for p in STAIRCASES if p[0] <= 100], ids=str)
 def test_staircase__within_2_to_minus_50_of_the_ideal(parameters):
     law = DrawnLaw(staircase_tables(*parameters))
     for level in interesting_levels(law):
@@ -70,7 +52,7 @@ def test_staircase__within_2_to_minus_50_of_the_ideal(parameters):
             assert abs(law.level(level) - ideal) <= ideal / 2**50
 
 
-@pytest.mark.parametrize("parameters", LAWS, ids=str)
+@pytest.mark.parametrize("parameters", STAIRCASES, ids=str)
 def test_staircase__sums_to_one(parameters):
     law = DrawnLaw(staircase_tables(*parameters))
     assert sum(law.head) == law.whole
@@ -81,7 +63,7 @@ def test_staircase__sums_to_one(parameters):
         assert law.mass(law.levels) + Fraction(law.last, law.whole) == 1
 
 
-@pytest.mark.parametrize("parameters", LAWS, ids=str)
+@pytest.mark.parametrize("parameters", STAIRCASES, ids=str)
 def test_staircase__least_likely_entry_is_precise(parameters):
     """192 bits of threshold or more, and 120 of them left at the far end of the tables."""
     law = staircase_tables(*parameters)
