@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from fastnoise_kernels import layout
+from fastnoise_kernels.words import words_stored
 
 from bench.suite.cases import CANDIDATES, SUBJECTS, Case
 from bench.suite.limits import Pass, Read, Words, set_threads
@@ -26,7 +27,7 @@ def keystream_bytes(mechanism: Any) -> float:
     if hasattr(mechanism, "choose"):
         return 8.0 / CANDIDATES
     release = mechanism._law(mechanism.grid)
-    return 4.0 * int(release.tables[layout.WIDTH]) / release.dim
+    return 4.0 * words_stored.py_func(int(release.tables[layout.WIDTH])) / release.dim
 
 
 def bytes_moved(case: Case) -> tuple[int, int]:
@@ -52,7 +53,7 @@ def roofline_table(values: int = VALUES) -> Table:
     caption = (
         f"What limits each kernel, {values:,} values: ns a value for its bytes (floats are read "
         "once before anything is written; then `np.add`, on as many threads) and its keystream "
-        "(ChaCha20 in the cache), ns it takes, and how far that is from its limit: the first "
+        "(AES-256 in the cache), ns it takes, and how far that is from its limit: the first "
         "reading, then the slower of the other two; on 1 thread, then on 2"
     )
     columns = ("memory", "keystream", "kernel", "distance") * 2

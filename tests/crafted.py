@@ -3,6 +3,7 @@
 import numpy as np
 from fastnoise_kernels import layout, staircase
 
+from fastnoise.bits import round_keys
 from fastnoise.laws.line import reader
 
 FILL = [0x0123456789ABCDEF * (i + 3) % 2**64 for i in range(64)]
@@ -29,18 +30,14 @@ def both_ways(law, words: list[int]) -> tuple[int, int]:
     return int(noise), reader.LineReader(law).draw(iter(words))
 
 
-def own_words(law, coin: int, digit_coin: int, place: int) -> list[int]:
-    """Those of a row with a digit, whose place starts with the bits of a 64-bit word."""
-    if law[layout.WIDTH] == layout.LONG:
-        return [coin << 32 | digit_coin, place]
-    lent, own = place >> 22 & 1023, digit_coin & 1023
-    return [coin << 32 | digit_coin - own + lent, place >> 32, own << 54 | 12345]
+def schedule_of(key: bytes):
+    """The round keys, as kernels take them."""
+    return np.frombuffer(b"".join(k.to_bytes(16, "little") for k in round_keys(key)), "<u4")
 
 
 def coin_bits(law) -> int:
     """How many bits of the coin of a place are in the row's own words."""
-    words = 64 if law[layout.WIDTH] == layout.LONG else 42
-    return words - 1 - int(law[layout.SLOPE_BITS])
+    return 63 - int(law[layout.SLOPE_BITS])
 
 
 def beyond_the_head(law, restarts: int) -> list[int]:
@@ -51,7 +48,7 @@ def beyond_the_head(law, restarts: int) -> list[int]:
     draws = [(again, again_tail)] * restarts + [(end, end_tail)]
     if law[layout.BEYOND] == layout.LAPS:
         coin, tail = coin_for(head, 1)
-        words = own_words(law, coin, draws[0][0], 0xD1B54A32D192ED03) + tail + draws[0][1]
+        words = [coin << 32 | draws[0][0], 0xD1B54A32D192ED03, *tail, *draws[0][1]]
         draws = draws[1:]
     else:
         coin, tail = coin_for(head, int(law[layout.HEAD_LEVELS]) + 1)

@@ -6,10 +6,11 @@ from typing import Any
 
 import numba
 import numpy as np
+from fastnoise_kernels.aes import expanded
 from fastnoise_kernels.ahead import nothing_ahead
-from fastnoise_kernels.chacha import fill_words, keystream, words_room
 from fastnoise_kernels.layout import BATCH
 from fastnoise_kernels.release import TILE
+from fastnoise_kernels.words import fill_words, keystream, words_room
 
 KEY = np.zeros(8, np.uint32)
 
@@ -56,7 +57,7 @@ class Read:
 
 
 class Keystream:
-    """ChaCha20 into existing memory, on as many threads as numba has."""
+    """AES-256 into existing memory, on as many threads as numba has."""
 
     def __init__(self, words: int) -> None:
         self.words = np.zeros(max(BATCH, words // BATCH * BATCH), np.uint32)
@@ -69,11 +70,11 @@ class Keystream:
 @numba.njit(parallel=True)
 def fill_tiles(tiles, tasks):
     """The words of so many tiles of rows of 64 bits, one after the other into the same memory."""
-    seen = 0
+    seen, schedule = 0, expanded(KEY)
     for task in numba.prange(tasks):
         words, ahead = np.empty(words_room(TILE, 2), np.uint32), nothing_ahead()
         for tile in range(tiles * task // tasks, tiles * (task + 1) // tasks):
-            fill_words(KEY, TILE * tile, TILE, 2, words, ahead)
+            fill_words(schedule, TILE * tile, TILE, 2, words, ahead)
         seen += words[0]
     return seen
 

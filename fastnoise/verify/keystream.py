@@ -1,132 +1,113 @@
-"""Is the compiled keystream ChaCha20, at any block and under any nonce?"""
+"""Is the compiled cipher AES-256, whatever the key and the block?"""
 
 from __future__ import annotations
 
 import os
 
 import numpy as np
+from fastnoise_kernels import layout
 
-from fastnoise.bits import chacha_block
+from fastnoise.bits import BLOCK_BYTES, aes_block, compiled_blocks, counter_block
 from fastnoise.stream import Stream
 from fastnoise.verify.outcome import Row, Tally
 
-# (counter, nonce), each of 64 bits: the ends of both, and where they carry.
-BLOCKS = [
-    *((counter, 0) for counter in (0, 1, 2**32 - 8, 2**32, 2**40 + 3, 2**60 - 1, 2**64 - 16)),
-    *((77, nonce) for nonce in (1, 2**32, 2**63, 2**64 - 1)),
-]
+# Blocks as integers, lowest byte first: the ends, and where parts of an address and an index meet.
+BLOCKS = [0, 1, 2**32 - 8, 2**63 - 16, 2**64 - 8, 2**95, 2**96 - 8, 2**126, 3 << 126, 2**128 - 16]
+COUNTERS = [0, 1, 2**32 - 8, 2**32, 2**40 + 3, 2**60 - 1, 2**64 - 16]  # of counter mode
 KEYS = 8
 SEVERAL = 8192  # blocks that all threads compute together
 
-# Blocks of RFC 8439. Its counter has 32 bits and its nonce 96: the same state with the first word
-# of the nonce as the upper half of the counter.
+# Key, block, what it is encrypted to: FIPS 197, C.3, and SP 800-38A, F.1.5.
+OF_38A = "603deb1015ca71be2b73aef0857d77811f352c073b6108d72d9810a30914dff4"
 PUBLISHED = {
-    "2.3.2": (
-        bytes(range(32)),
-        (0x09000000 << 32 | 1, 0x4A000000),
-        "10f1e7e4d13b5915500fdd1fa32071c4c7d1f4c733c068030422aa9ac3d46c4e"
-        "d2826446079faa0914c2d705d98b02a2b5129cd1de164eb9cbd083e8a2503c4e",
+    "FIPS 197 C.3": (
+        bytes(range(32)).hex(),
+        "00112233445566778899aabbccddeeff",
+        "8ea2b7ca516745bfeafc49904b496089",
     ),
-    "A.1 #1": (
-        bytes(32),
-        (0, 0),
-        "76b8e0ada0f13d90405d6ae55386bd28bdd219b8a08ded1aa836efcc8b770dc7"
-        "da41597c5157488d7724e03fb8d84a376a43b8f41518a11cc387b669b2ee6586",
+    "SP 800-38A F.1.5 #1": (
+        OF_38A,
+        "6bc1bee22e409f96e93d7e117393172a",
+        "f3eed1bdb5d2a03c064b5a7e3db181f8",
     ),
-    "A.1 #2": (
-        bytes(32),
-        (1, 0),
-        "9f07e7be5551387a98ba977c732d080dcb0f29a048e3656912c6533e32ee7aed"
-        "29b721769ce64e43d57133b074d839d531ed1f28510afb45ace10a1f4b794d6f",
-    ),
-    "A.1 #3": (
-        bytes(31) + b"\x01",
-        (1, 0),
-        "3aeb5224ecf849929b9d828db1ced4dd832025e8018b8160b82284f3c949aa5a"
-        "8eca00bbb4a73bdad192b5c42f73f2fd4e273644c8b36125a64addeb006c13a0",
-    ),
-    "A.1 #4": (
-        b"\x00\xff" + bytes(30),
-        (2, 0),
-        "72d54dfbf12ec44b362692df94137f328fea8da73990265ec1bbbea1ae9af0ca"
-        "13b25aa26cb4a648cb9b9d1be65b2c0924a66c54d545ec1b7374f4872e99f096",
-    ),
+    "#2": (OF_38A, "ae2d8a571e03ac9c9eb76fac45af8e51", "591ccb10d410ed26dc5ba74a31362870"),
+    "#3": (OF_38A, "30c81c46a35ce411e5fbc1191a0a52ef", "b6ed21b99ca6f4f9f153e7b1beafed1d"),
+    "#4": (OF_38A, "f69f2445df4f9b17ad2b417be66c3710", "23304b7a39f9f3ff067d8d8f9e24ecc7"),
 }
 
 
 def rows() -> list[Row]:
     return [
-        Row("keystream", "RFC 8439", published, list(PUBLISHED)),
-        Row("keystream", "other implementations", independent, BLOCKS),
+        Row("keystream", "FIPS 197, SP 800-38A", published, list(PUBLISHED)),
+        Row("keystream", "single blocks", single, BLOCKS),
+        Row("keystream", "counter mode", counted, COUNTERS),
         Row("keystream", "several threads", threaded, [SEVERAL]),
     ]
 
 
 def published(name: str, tally: Tally) -> None:
-    """Compiled, through a stream where the nonce is 0, and in plain Python."""
-    key, (counter, nonce), text = PUBLISHED[name]
-    block = bytes.fromhex(text)
-    tally.expect(compiled(key, counter, nonce) == block, "the kernel differs")
-    tally.expect(plain(key, counter, nonce) == block, "plain Python differs")
-    if nonce == 0:
-        streamed = Stream.from_key(key).keystream(64 * (counter + 1))[-64:]
-        tally.expect(streamed == block, "Stream.keystream differs")
+    """Compiled and in plain Python."""
+    key, block, encrypted = map(bytes.fromhex, PUBLISHED[name])
+    tally.expect(compiled(key, [block]) == [encrypted], "the kernel differs")
+    tally.expect(plain(key, block) == encrypted, "plain Python differs")
     tally.note = ", ".join(PUBLISHED)
 
 
-def independent(place: tuple[int, int], tally: Tally) -> None:
-    """The same block, and the sixteen from it on, under random keys."""
-    others = {"plain Python": plain}
+def single(first: int, tally: Tally) -> None:
+    """The sixteen blocks from `first` on, under random keys."""
+    blocks = [(first + i).to_bytes(BLOCK_BYTES, "little") for i in range(16)]
+    others = {"plain Python": lambda key: [plain(key, block) for block in blocks]}
     try:
         from cryptography import __version__ as version
     except ImportError:
         tally.note = "plain Python (cryptography is not installed)"
     else:
-        others["cryptography"] = cryptography_block
+        others["cryptography"] = lambda key: [independent(key, block) for block in blocks]
         tally.note = f"plain Python, cryptography {version}"
-    counter, nonce = place
     for name, other in others.items():
         for _ in range(KEYS):
             key = os.urandom(32)
-            expected = [other(key, counter + i, nonce) for i in range(16)]
-            same = compiled(key, counter, nonce) == expected[0]
-            if nonce == 0:
-                same = same and compiled_in_order(key, counter) == b"".join(expected)
-            tally.expect(same, f"{name} differs under key {key.hex()}")
+            tally.expect(compiled(key, blocks) == other(key), f"{name} differs under {key.hex()}")
+
+
+def counted(counter: int, tally: Tally) -> None:
+    """The kernel of keystreams, sixteen blocks from a counter on."""
+    for _ in range(KEYS):
+        key = os.urandom(32)
+        blocks = [counter_block(counter + i) for i in range(16)]
+        expected = np.array([aes_block(key, block) for block in blocks], "<u4").tobytes()
+        same = compiled_in_order(key, counter) == expected
+        tally.expect(same, f"plain Python differs under {key.hex()}")
 
 
 def threaded(blocks: int, tally: Tally) -> None:
     key = os.urandom(32)
-    whole = Stream.from_key(key).keystream(64 * blocks)
-    for block in np.linspace(0, blocks - 1, 40, dtype=int).tolist():
-        same = whole[64 * block : 64 * (block + 1)] == plain(key, block, 0)
-        tally.expect(same, f"block {block} differs under key {key.hex()}")
+    whole = Stream.from_key(key).keystream(BLOCK_BYTES * blocks)
+    for i in np.linspace(0, blocks - 1, 40, dtype=int).tolist():
+        same = whole[BLOCK_BYTES * i :][:BLOCK_BYTES] == plain(key, i.to_bytes(BLOCK_BYTES, "big"))
+        tally.expect(same, f"Stream.keystream differs in block {i} under {key.hex()}")
 
 
-def compiled(key: bytes, counter: int, nonce: int) -> bytes:
-    """A block from the kernel that rows are drawn with."""
-    from fastnoise_kernels import chacha
-
-    words, numbers = np.empty(16, np.uint32), np.array([[counter], [nonce]], np.uint64)
-    chacha.single_blocks(1, np.frombuffer(key, "<u4"), *numbers, words)
-    return words.astype("<u4").tobytes()
+def compiled(key: bytes, blocks: list[bytes]) -> list[bytes]:
+    """From the kernel that rows are drawn with."""
+    found = compiled_blocks(key, [int.from_bytes(block, "little") for block in blocks])
+    return [np.array(words, "<u4").tobytes() for words in found]
 
 
 def compiled_in_order(key: bytes, counter: int) -> bytes:
     """Sixteen blocks from the kernel of keystreams."""
-    from fastnoise_kernels import chacha, layout
+    from fastnoise_kernels import words
 
-    words = np.empty(layout.BATCH, np.uint32)
-    chacha.keystream(1, np.frombuffer(key, "<u4"), np.uint64(counter), words)
-    return words.astype("<u4").tobytes()
-
-
-def plain(key: bytes, counter: int, nonce: int) -> bytes:
-    return np.array(chacha_block(key, counter, nonce), "<u4").tobytes()
+    out = np.empty(layout.BATCH, np.uint32)
+    words.keystream(1, np.frombuffer(key, "<u4"), np.uint64(counter), out)
+    return out.astype("<u4").tobytes()
 
 
-def cryptography_block(key: bytes, counter: int, nonce: int) -> bytes:
-    from cryptography.hazmat.primitives.ciphers import Cipher, algorithms
+def plain(key: bytes, block: bytes) -> bytes:
+    return np.array(aes_block(key, int.from_bytes(block, "little")), "<u4").tobytes()
 
-    start = counter.to_bytes(8, "little") + nonce.to_bytes(8, "little")
-    return Cipher(algorithms.ChaCha20(key, start), None).encryptor().update(bytes(64))
+
+def independent(key: bytes, block: bytes) -> bytes:
+    from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+
+    return Cipher(algorithms.AES(key), modes.ECB()).encryptor().update(block)

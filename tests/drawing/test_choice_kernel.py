@@ -159,7 +159,7 @@ def test_choice__bulk_leaves_that_room(more):
         odds = math.log(word / (2**64 - word))
         if odds > 0.1:
             steps = ChoiceLaw(odds * (1 + more), 1.0, 1, 1)
-            arguments = np.frombuffer(KEY, "<u4"), row, np.empty(0, np.int64), costs.ravel(), 2
+            arguments = np.frombuffer(KEY, "<u4"), *Rows(row), costs.ravel(), 2
             unclear = kernels.choose(1, *arguments, steps.sizes, weight_tables(steps, 2), out)
             assert (unclear, out[0]) == ((1, -1) if more < 2.0**-35 else (0, 0))
             choice._choose_block(steps, KEY, Rows(row), costs, out)

@@ -7,7 +7,7 @@ from math import floor
 import numpy as np
 import pytest
 from conftest import KEY
-from crafted import FILL, beyond_the_head, both_ways, coin_bits, coin_for, own_words
+from crafted import FILL, beyond_the_head, both_ways, coin_bits, coin_for, schedule_of
 from fastnoise_kernels import layout, staircase
 from fastnoise_kernels.ahead import nothing_ahead
 from laws import line_law
@@ -39,7 +39,14 @@ INTEGER_LAWS = {
     "truncated-1-wide": truncated_laplace_tables(1.0, Fraction(1, 10**6), 2**40),
 }
 SLOPING = [name for name, law in INTEGER_LAWS.items() if law[layout.SLOPES]]
-SLOPING_ROWS = [n for n, law in INTEGER_LAWS.items() if law[layout.WIDTH] == layout.SLOPING]
+
+
+def has_sloping_rows(law) -> bool:
+    sizes = (layout.BEYOND, layout.RADIUS, layout.SLOPE_BITS)
+    return layout.is_sloping(*(int(law[at]) for at in sizes))
+
+
+SLOPING_ROWS = [name for name, law in INTEGER_LAWS.items() if has_sloping_rows(law)]
 STARTS = [0, 2**32 - 20, 2**40 - 20, 2**62 + 9]
 
 
@@ -61,8 +68,9 @@ def test_integer_kernel_is_reader(name):
 def test_integer_vector_path_is_careful_path(name):
     law = INTEGER_LAWS[name]
     fast = line_law(law, 1.0).noise(KEY, Rows(0), 10_000)
-    key = np.frombuffer(KEY, "<u4")
-    assert fast.tolist() == [staircase.draw_row(key, row, law) for row in range(10_000)]
+    schedule, top = schedule_of(KEY), np.uint64(0)
+    alone = [staircase.draw_row(schedule, (np.uint64(row), top), law) for row in range(10_000)]
+    assert fast.tolist() == alone
 
 
 def test_few_cells__have_room_to_be_read_whole():
@@ -70,7 +78,7 @@ def test_few_cells__have_room_to_be_read_whole():
     for law in INTEGER_LAWS.values():
         cells, digit_cells = int(law[layout.HEAD_CELLS]), int(law[layout.DIGIT_CELLS])
         assert len(law) >= cells + 16
-        if law[layout.WIDTH] == layout.SLOPING:
+        if has_sloping_rows(law):
             assert law[layout.DIGIT_BITS] == layout.SLOPING_DIGIT_BITS
             assert len(law) >= digit_cells + 32
     assert len(uniform_tables(3, Fraction(1, 5))) == layout.HEADER + 16  # by padding alone
@@ -99,7 +107,7 @@ def on_a_level(law, entry: int, place: int, coin: int) -> list[int]:
     known, places = coin_bits(law), 2 * int(law[layout.STEPS])
     assert place < places
     word, rest = (place << 64 | coin) // places, coin << known & (2**64 - 1)
-    return [*own_words(law, head, digit, word), *tail, *digit_tail, rest]
+    return [head << 32 | digit, word, *tail, *digit_tail, rest]
 
 
 def steep_place(law, negative: bool) -> tuple[int, int]:
@@ -160,12 +168,12 @@ def test_slopes__a_coin_that_64_bits_cannot_decide_is_left_to_the_reader(name):
 
 @pytest.mark.parametrize("name", SLOPING_ROWS)
 def test_sloping_rows__in_lanes_as_one_by_one(name):
-    """Coins that tie with a threshold of the digit, in all 22 bits or but for the last; and places
-    at both ends, with coins on either side of what needs care. A tie always does."""
+    """Coins that tie with a threshold of the digit, or differ in the last bit; and places at both
+    ends, with coins on either side of what needs care. A tie always does."""
     law = INTEGER_LAWS[name]
     head, digits = reader.Table.head(law), reader.Table.digit(law)
     bits, steps, quick = digits.bits, int(law[layout.STEPS]), int(law[layout.REST_SIDE])
-    unit = 1 << (64 - coin_bits(law))
+    unit = 1 << 32  # of coins, lanes see so much
     nearest = -(-quick // unit) * unit
     places = [
         (p << 64 | c) // (2 * steps)
@@ -177,12 +185,10 @@ def test_sloping_rows__in_lanes_as_one_by_one(name):
     for cell, threshold in enumerate(digits.thresholds):
         leading = cell << (32 - bits) | threshold >> (64 * digits.limbs)
         for step in (-1, 0, 1):
-            digit_coin = (leading + 1024 * step) % 2**32 & ~1023
+            digit_coin = (leading + step) % 2**32
             coins = head_coins[cell % 4 :] + head_coins[: cell % 4]
-            rows = [
-                own_words(law, coins[i % 4], digit_coin, place) for i, place in enumerate(places)
-            ]
-            halves = [[row[0] & MASK_32, row[0] >> 32, row[1]] for row in rows]
+            rows = [[coins[i % 4] << 32 | digit_coin, place] for i, place in enumerate(places)]
+            halves = [[h for word in row for h in (word & MASK_32, word >> 32)] for row in rows]
             words = np.array(halves, np.uint32).T.copy().reshape(-1)
             noise, careful = np.zeros(16, np.int64), np.zeros(1, np.uint32)
             staircase.sloping_rows(law, words, noise, careful, nothing_ahead())
@@ -190,9 +196,8 @@ def test_sloping_rows__in_lanes_as_one_by_one(name):
             for lane, row in enumerate(rows):
                 if careful[0] >> lane & 1 == 0:
                     quickly += 1
-                    for own_bits in (0, 2**64 - 1):  # what the lent bits were does not matter
-                        fast, slow = both_ways(law, [*row[:2], own_bits, *FILL])
-                        assert noise[lane] == fast == slow
+                    fast, slow = both_ways(law, [*row, *FILL])
+                    assert noise[lane] == fast == slow
     assert quickly > len(digits.thresholds)
 
 

@@ -10,15 +10,17 @@ import mpmath
 import numpy as np
 import pytest
 from conftest import KEY
+from crafted import schedule_of
 from fastnoise_kernels import l2_lanes, l2_laplace, l2_places, layout
 from fastnoise_kernels.ahead import nothing_ahead
 from fastnoise_kernels.filler import Tile
+from fastnoise_kernels.words import words_stored
 from laws import l2_law
 from scipy.stats import chi2
 
 import fastnoise as fn
 from fastnoise.arithmetic.intervals import Interval
-from fastnoise.bits import chacha_block, compiled_blocks
+from fastnoise.bits import compiled_blocks
 from fastnoise.laws.l2.reader import L2Reader
 from fastnoise.laws.law import Limits
 from fastnoise.rows import Rows
@@ -176,12 +178,15 @@ def test_extreme_words__are_right_or_in_doubt(dim, scale, rng, monkeypatch):
     law, width = l2_law(dim, scale, 0, monkeypatch).tables, layout.l2_words(dim)
     fill = {2: l2_laplace.planes, 3: l2_laplace.spaces}.get(dim, l2_laplace.normal_groups)
     sizes = l2_laplace.cell_sizes(law), l2_laplace.radius_sizes(law)
-    key, ids, seen = np.frombuffer(KEY, "<u4"), np.empty(0, np.int64), 0
+    ids, tops, seen = np.empty(0, np.int64), np.empty(0, np.uint32), 0
+    stored = words_stored.py_func(2 * width)
     for _ in range(12):
         rows = hard_words(rng, 16, width)
         noise, room = np.empty(32 * dim), np.empty(80 + 80 * (dim + 1), np.uint64)
-        words = lanes_of(rows)
-        fill(Tile(key, law, 0, ids, 0, 16, words, room, nothing_ahead(), noise), *sizes)
+        words, ahead = lanes_of(rows), nothing_ahead()
+        words = np.append(words, np.zeros(16 * stored - words.size, np.uint32))
+        given = 0, ids, tops, 0, 16, words, stored, room, ahead, noise
+        fill(Tile(schedule_of(KEY), law, *given), *sizes)
         for row, words in enumerate(rows.tolist()):
             drawn = noise.reshape(-1, dim)[row]
             exact = L2Reader(law, blocks_of(words, row)).noise(KEY, row)
@@ -194,21 +199,16 @@ def blocks_of(words: list[int], row: int):
     """Blocks whose row `row` has these words for its own; all others are as ever."""
     halves = [half for word in words for half in (word & 0xFFFFFFFF, word >> 32)]
 
-    def blocks(key: bytes, addresses) -> list[list[int]]:
-        found = compiled_blocks(key, addresses)
-        for i, (counter, nonce) in enumerate(addresses):
-            if nonce == 0 and counter % 16 == row:
-                some = halves[counter // 16 * 16 :][:16]
-                found[i] = some + [0] * (16 - len(some))
+    def blocks(key: bytes, places) -> list[list[int]]:
+        found = compiled_blocks(key, places)
+        for i, place in enumerate(places):
+            index, address = divmod(place, 1 << layout.ADDRESS_BITS)
+            if key == KEY and address == row and index < layout.EXTRA_INDEX:
+                some = halves[4 * index :][:4]
+                found[i] = some + [0] * (4 - len(some))
         return found
 
     return blocks
-
-
-def test_compiled_blocks__are_plain_ones():
-    addresses = [(0, 0), (2**63 - 1, 3 << 62), (17, layout.REFINING_NONCE + 2**41)]
-    assert compiled_blocks(KEY, addresses) == [chacha_block(KEY, *at) for at in addresses]
-    assert compiled_blocks(KEY, []) == []
 
 
 # --- cells and places -----------------------------------------------------------------------------
@@ -272,8 +272,7 @@ def test_coins__nothing_is_kept_of_a_row_in_doubt(monkeypatch):
     """Other coordinates have first places, which the reader may have to draw again."""
     law = l2_law(2, 2.0**14, 13, monkeypatch).tables
     for noise, known in (([1.0, 2.0], True), ([1.0, np.nan], False)):
-        key = np.frombuffer(KEY, "<u4")
-        assert l2_places.keep_place(key, law, 0, 0.0, np.array(noise)) == known
+        assert l2_places.keep_place(schedule_of(KEY), law, 0.0, np.array(noise)) == known
 
 
 def test_coins__that_are_decided_too_soon_are_seen(monkeypatch):

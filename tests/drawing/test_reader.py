@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from conftest import KEY
-from crafted import FILL, beyond_the_head, both_ways, coin_for
+from crafted import FILL, beyond_the_head, both_ways, coin_for, schedule_of
 from fastnoise_kernels import layout, staircase
 from fastnoise_kernels.ahead import nothing_ahead
 from laws import STAIRCASES, line_law
@@ -30,8 +30,11 @@ def test_vector_path_is_careful_path(parameters):
     tables = staircase_tables(*parameters)
     law = line_law(tables, 1.0)
     fast = law.noise(KEY, Rows(0), 40_000)
-    key = np.frombuffer(KEY, "<u4")
-    assert fast.tolist() == [staircase.draw_row(key, row, tables) for row in range(40_000)]
+    schedule = schedule_of(KEY)
+    assert fast.tolist() == [
+        staircase.draw_row(schedule, (np.uint64(row), np.uint64(0)), tables)
+        for row in range(40_000)
+    ]
 
 
 def law_of_size(epsilon: float, most: int) -> np.ndarray:

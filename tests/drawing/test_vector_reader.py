@@ -2,14 +2,14 @@
 
 from collections import Counter
 from fractions import Fraction
-from functools import cache, partial
+from functools import cache
 from itertools import count, product
 from math import ceil, isnan, prod
 
 import numpy as np
 import pytest
 from conftest import KEY
-from crafted import FILL, coin_for
+from crafted import FILL, coin_for, schedule_of
 from fastnoise_kernels import layers, layout
 from fastnoise_kernels.box_staircase import box_columns, draw_box, redraw_box
 from fastnoise_kernels.l1_lanes import FEW, ball_column
@@ -88,10 +88,10 @@ def test_vector_path_is_careful_path(kind, dim, epsilon):
     """The sixteen-lane loop against the definition, on enough rows to meet rare cases."""
     law = law_of(kind, dim, epsilon)
     rows = 6_000 // dim
-    key, one_by_one = np.frombuffer(KEY, "<u4"), np.empty((rows, dim))
+    schedule, one_by_one = schedule_of(KEY), np.empty((rows, dim))
     redraw = redraw_box if kind == "box_staircase" else redraw_ball
     for row, noise in enumerate(one_by_one):
-        redraw(key, row, law.tables, noise)
+        redraw(schedule, (np.uint64(row), np.uint64(0)), law.tables, noise)
     np.testing.assert_array_equal(law.noise(KEY, Rows(0), rows), one_by_one)
 
 
@@ -113,7 +113,7 @@ def test_l2_radius__that_does_not_fit_is_drawn_again(dim):
 
 
 def draws_of_radius(plain, row: int) -> int:
-    return 1 + Vector(plain, Numbers(partial(compiled_blocks, KEY), row, plain.width)).drawn()
+    return 1 + Vector(plain, Numbers(compiled_blocks, KEY, row, plain.width)).drawn()
 
 
 # --- layers from crafted words --------------------------------------------------------------------

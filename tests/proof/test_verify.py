@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from breakage import Broken
-from fastnoise_kernels import chacha
+from fastnoise_kernels import words as kernel_words
 
 import fastnoise as fn
 from fastnoise import bits
@@ -71,7 +71,7 @@ def test_command__prints_json():
 def test_command__prints_a_table(capsys):
     assert main(["verify", "--only", "keystream"]) == 0
     out = capsys.readouterr().out
-    assert "keystream    RFC 8439" in out
+    assert "keystream    FIPS 197, SP 800-38A" in out
     assert "all hold" in out
 
 
@@ -139,18 +139,28 @@ def test_keystream__one_wrong_bit_is_seen(monkeypatch, broken):
     assert "Stream.keystream differs" in broken.failures("keystream")
 
 
-@pytest.mark.parametrize("known", [True, False])
-def test_keystream__a_counter_of_32_bits_is_seen(monkeypatch, broken, known):
-    """With and without the `cryptography` package."""
-    right = chacha.keystream
-    if not known:
-        monkeypatch.setitem(sys.modules, "cryptography", None)
+def test_keystream__a_counter_of_32_bits_is_seen(monkeypatch, broken):
+    right = kernel_words.keystream
 
     def wrong(batches, key, block, words, **grain):
         return right(batches, key, np.uint64(int(block) % 2**32), words, **grain)
 
-    monkeypatch.setattr(chacha, "keystream", wrong)
-    assert f"({2**32}, 0): plain Python differs" in broken.failures("keystream")
+    monkeypatch.setattr(kernel_words, "keystream", wrong)
+    assert f"{2**32}: plain Python differs" in broken.failures("keystream")
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_keystream__a_block_of_64_bits_is_seen(monkeypatch, broken, known):
+    """With and without the `cryptography` package."""
+    right = kernel_words.single_blocks
+    if not known:
+        monkeypatch.setitem(sys.modules, "cryptography", None)
+
+    def wrong(count, key, lows, highs, out):
+        return right(count, key, lows, highs * 0, out)
+
+    monkeypatch.setattr(kernel_words, "single_blocks", wrong)
+    assert f"{2**64 - 8}: plain Python differs" in broken.failures("keystream")
 
 
 # --- kernels, slices ------------------------------------------------------------------------------
