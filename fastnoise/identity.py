@@ -1,4 +1,4 @@
-"""What names noise, version 1: a law as it is drawn, an entry of a plan, a person.
+"""What names noise, version 2: a law as it is drawn, an entry of a plan, a person.
 
 Noise is a function of (key, identity, row). Two draws under one key share bits exactly if their
 identity and their row are the same, so an identity holds all that gives a number its meaning, and
@@ -18,7 +18,7 @@ from uuid import UUID
 
 from fastnoise.stream import ROWS
 
-VERSION: Final = 1
+VERSION: Final = 2
 
 LEAST_INTEGER, MOST_INTEGER = -(1 << 63), (1 << 64) - 1
 INTEGER = re.compile(r"0|-?[1-9][0-9]{0,19}")

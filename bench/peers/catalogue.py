@@ -57,7 +57,7 @@ def _scalar(peer: str, law: str, secure: str, attack_proof: str, unfair: str = L
 
 def _ours(law: str) -> list[Line]:
     proof = "yes: exact" if law == "discrete laplace" else "yes: exact, on a grid"
-    many = Line("fastnoise", law, "yes: ChaCha20", proof)
+    many = Line("fastnoise", law, "yes: AES-256", proof)
     return [many, replace(many, values=FEW, threads=(1,))]
 
 

@@ -341,8 +341,8 @@ def test_plans__keys_that_cannot_be_meant():
         plan(key=["id", "income"])
 
 
-# --- test vectors of version 1 --------------------------------------------------------------------
-# What is here is what receipts call identity version 1. It never changes: other bytes, another
+# --- test vectors of version 2 --------------------------------------------------------------------
+# What is here is what receipts call identity version 2. It never changes: other bytes, another
 # version.
 
 ENCODED = {
