@@ -39,3 +39,11 @@ def threads():
     before = numba.get_num_threads()
     yield lambda count: numba.set_num_threads(min(count, numba.config.NUMBA_NUM_THREADS))
     numba.set_num_threads(before)
+
+
+@pytest.fixture
+def job(tmp_path, capsys):
+    """`fastnoise perturb`, its plan and its key."""
+    from jobs import Job
+
+    return Job(tmp_path, capsys)
