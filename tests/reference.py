@@ -1,8 +1,10 @@
-"""What tests of ideal laws share: the reference rows, a strict comparison, costs to refuse."""
+"""What tests of ideal laws share: reference rows, strict comparisons, tests of hypotheses."""
 
 import json
 import math
 
+import mpmath as mp
+import numpy as np
 import pytest
 from conftest import DATA
 
@@ -18,3 +20,72 @@ BAD_COSTS = [
 def near(value, rel):
     """pytest.approx without its default absolute tolerance, which would hide small numbers."""
     return pytest.approx(value, rel=rel, abs=0.0)
+
+
+def relative_error(got, exact):
+    return float(abs(mp.mpf(float(got)) - exact) / abs(exact))
+
+
+def digits(count):
+    """A fixture for all tests of a file: mpmath counts in so many."""
+
+    @pytest.fixture(autouse=True)
+    def in_digits():
+        with mp.workdps(count):
+            yield
+
+    return in_digits
+
+
+def check_moments(law):
+    """Costs by name are moments."""
+    assert law.moment(0) == 1.0
+    assert law.mean() == 0.0
+    assert law.std() == math.sqrt(law.var())
+    assert law.expected_cost("l1") == law.expected_cost(1) == law.moment(1)
+    assert law.moment(2) == law.var() == law.expected_cost("l2") == law.expected_cost(2)
+    assert law.var() == law.expected_cost(np.int64(2))
+
+
+def least_missed(here, there, alarms):
+    """By Neyman and Pearson: alarm where the likelihood ratio is largest, up to a share of here."""
+    order = np.argsort(-(there / here), kind="stable")
+    alarm, caught = np.cumsum(here[order]), np.cumsum(there[order])
+    return np.interp(alarms, np.append(0.0, alarm), 1.0 - np.append(0.0, caught))
+
+
+def check_curve(law, alarms, rounding):
+    """A tradeoff falls from 1 to 0 and is convex."""
+    curve = law.tradeoff(alarms)
+    assert curve[0] == 1.0
+    assert curve[-1] == 0.0
+    assert np.all(np.diff(curve) <= 0.0)
+    assert np.all(np.diff(curve, 2) >= -rounding)
+    return curve
+
+
+def pure_region(epsilon, alarms):
+    """The least missed-detection probability that epsilon-DP allows."""
+    with np.errstate(over="ignore"):
+        return np.maximum(1.0 - np.exp(epsilon) * alarms, np.exp(-epsilon) * (1.0 - alarms))
+
+
+def lower(law, upper, i):
+    """P(X <= i) of a symmetric law on the integers, upper(law, n) = P(X >= n) from 0 on."""
+    return upper(law, -i) if i < 0 else 1 - upper(law, i + 1)
+
+
+def check_quantiles(law, upper, shares, tiny):
+    """By definition, where a probability p may be off by tiny(p) of itself."""
+    for p in shares:
+        i, off = int(law.ppf(p)), tiny(p)
+        assert lower(law, upper, i) >= p * (1 - off)
+        assert lower(law, upper, i - 1) < p * (1 + off)
+        i = int(law.isf(p))
+        assert lower(law, upper, -1 - i) <= p * (1 + off)
+        assert lower(law, upper, -i) > p * (1 - off)
+    for c in (1e-9, 0.1, 0.5, 0.95, 1.0 - 1e-9):
+        k, left, off = int(law.interval(c)[1]), 1 - mp.mpf(c), tiny(mp.mpf(c))
+        assert law.interval(c)[0] == -k
+        assert 2 * upper(law, k + 1) <= left * (1 + off)
+        assert k == 0 or 2 * upper(law, k) > left * (1 - off)

@@ -9,7 +9,7 @@ import math
 import mpmath as mp
 import numpy as np
 import pytest
-from reference import near
+from reference import digits, near, relative_error
 
 import fastnoise as fn
 from fastnoise.design.radial_gamma import LARGEST_DIM
@@ -25,16 +25,7 @@ BOXES = [  # widths, core
     (tuple(np.linspace(0.1, 2.0, 20)), tuple(np.linspace(3.0, 0.01, 20))),
 ]
 GRID = list(itertools.product(EPSILONS, BOXES))
-
-
-@pytest.fixture(autouse=True)
-def _digits():
-    with mp.workdps(60):
-        yield
-
-
-def relative_error(got, exact):
-    return float(abs(mp.mpf(float(got)) - exact) / abs(exact))
+in_digits = digits(60)
 
 
 # --- mpmath, from the definitions -----------------------------------------------------------------

@@ -10,7 +10,7 @@ import math
 import mpmath as mp
 import numpy as np
 import pytest
-from reference import near
+from reference import digits, near, relative_error
 
 import fastnoise as fn
 from fastnoise.design import radial_gamma
@@ -19,16 +19,7 @@ from fastnoise.design.radial_gamma import LARGEST_DIM, optimal_radial_gamma
 ULP = 2.0**-52
 EPSILONS = (1e-8, 1e-3, 0.3, 1.0, 5.0, 20.0, 100.0)
 GRID = list(itertools.product(EPSILONS, [(1, 0.3), (2, 0.0), (3, 1.0), (5, 0.02), (64, 0.7)]))
-
-
-@pytest.fixture(autouse=True)
-def _digits():
-    with mp.workdps(60):
-        yield
-
-
-def relative_error(got, exact):
-    return float(abs(mp.mpf(float(got)) - exact) / abs(exact))
+in_digits = digits(60)
 
 
 # --- mpmath, from the definitions -----------------------------------------------------------------
@@ -64,7 +55,7 @@ class Exact:
         return self.b**k * self.dim * rho ** (self.dim - 1) / self.total / self.width
 
 
-def digits(law):
+def digits_for(law):
     """1 - tail cancels down to (epsilon r)^d / d!."""
     return mp.workdps(60 + law.dim * (12 if law.epsilon < 1e-2 else 4))
 
@@ -84,7 +75,7 @@ def test_l1_staircase__radius_against_mpmath(epsilon, shape):
     r = probes(law)
     r = r[:6] if law.dim > 50 else r
     for point, cdf, sf in zip(r.tolist(), law.radius.cdf(r), law.radius.sf(r), strict=True):
-        with digits(law):
+        with digits_for(law):
             exact = Exact(law)
             tail = exact.tail(point)
             condition = 2 * ULP * abs(exact.density(point)) * point
@@ -98,7 +89,7 @@ def test_l1_staircase__radius_quantiles_against_mpmath(epsilon, shape):
     law = fn.L1Staircase(epsilon, shape[0], 0.3, gamma=shape[1])
     p = np.array([1e-290, 1e-40, 1e-6, 0.1, 0.49])
     for chance, low, high in zip(p.tolist(), law.radius.ppf(p), law.radius.isf(p), strict=True):
-        with digits(law), mp.workdps(mp.mp.dps + 300):
+        with digits_for(law), mp.workdps(mp.mp.dps + 300):
             exact = Exact(law)
             # beside the answer the probability is on either side of the one asked for
             for r, wanted in ((low, 1 - mp.mpf(chance)), (high, mp.mpf(chance))):

@@ -8,25 +8,16 @@ import math
 import mpmath as mp
 import numpy as np
 import pytest
-from reference import near
+from reference import digits, near, relative_error
 
 import fastnoise as fn
 
 ULP = 2.0**-52
 DIMS = (1, 2, 3, 4, 7, 50, 333, 4096)
-
-
-@pytest.fixture(autouse=True)
-def _digits():
-    with mp.workdps(50):
-        yield
+in_digits = digits(50)
 
 
 # --- mpmath, from the definitions -----------------------------------------------------------------
-
-
-def relative_error(got, exact):
-    return float(abs(mp.mpf(float(got)) - exact) / abs(exact))
 
 
 def upper(n, z):

@@ -3,10 +3,9 @@
 import math
 from collections import Counter
 
-import mpmath as mp
 import pytest
 from quantities import BALL_ON_THE_LINE, QUANTITIES, limit
-from reference import ROWS
+from reference import ROWS, digits
 
 COUNTS = {"discrete_staircase": 191, "laplace": 81, "l2_laplace": 70, "radial_staircase": 372}
 COUNTS |= {"discrete_laplace": 40, "uniform_delta": 23, "trunc_discrete_laplace": 10, "box": 10}
@@ -30,12 +29,7 @@ TOLERANCES = {
 ABOVE = [(3.0, 0.05, 0.01), (3.0, 0.05, 0.1)]
 # Constants of two dual families that the bound by marginals beats; the library uses that bound.
 BEATEN = {"thm425_best_constant_log(32/27)": "l1", "thm426_best_constant": "l2"}
-
-
-@pytest.fixture(autouse=True)
-def _digits():
-    with mp.workdps(60):
-        yield
+in_digits = digits(60)
 
 
 def row_name(row):
