@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from conftest import KEY
-from crafted import FILL, beyond_the_head, both_ways, coin_for
+from crafted import FILL, beyond_the_head, both_ways, coin_for, ties
 from fastnoise_kernels import layout, staircase
 from fastnoise_kernels.ahead import nothing_ahead
 from laws import STAIRCASES, line_law
@@ -64,21 +64,12 @@ def test_levels__are_drawn_in_lanes_as_one_by_one(epsilon, most):
 
 @pytest.mark.parametrize("parameters", SMALL, ids=str)
 def test_ties__at_every_word(parameters):
-    """Coins that equal a threshold in their leading bits, then in 1, 2, .. all of its words."""
     law = staircase_tables(*parameters)
-    table, own = reader.Table.head(law), int(law[layout.WIDTH]) // 2
-    for cell in range(0, 1 << table.bits, max(1, (1 << table.bits) // 40)):
-        threshold = table.thresholds[cell]
-        limbs = [threshold >> (64 * i) & (2**64 - 1) for i in reversed(range(table.limbs))]
-        coin = cell << (32 - table.bits) | threshold >> (64 * table.limbs)
-        for ties in range(table.limbs + 1):
-            for step in (-1, 1):
-                tail = limbs[:ties]
-                if ties < table.limbs:
-                    tail = [*tail, min(max(limbs[ties] + step, 0), 2**64 - 1)]
-                first = [coin << 32 | 0x9E3779B9, 0xD1B54A32D192ED03][:own]
-                fast, slow = both_ways(law, [*first, *tail, *FILL])
-                assert fast == slow
+    own = int(law[layout.WIDTH]) // 2
+    for coin, tail in ties(reader.Table.head(law), 40):
+        first = [coin << 32 | 0x9E3779B9, 0xD1B54A32D192ED03][:own]
+        fast, slow = both_ways(law, [*first, *tail, *FILL])
+        assert fast == slow
 
 
 @pytest.mark.parametrize("parameters", SMALL, ids=str)

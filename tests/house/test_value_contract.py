@@ -139,18 +139,3 @@ def test_fractions__are_values_too():
     assert hash(again) == hash(uniform)
     assert uniform != fn.DiscreteUniform(1 / 30, 3)  # a float means its shortest decimal
     assert fn.DiscreteUniform(Fraction(1, 10)).pmf(0) == fn.DiscreteUniform(0.1).pmf(0)
-
-
-BAD_BOXES = {
-    "widths": [(), 1.0, "12", (1.0, 0.0), (1.0, -2.0), (1.0, inf), (1.0, "2"), (1.0,) * 129],
-    "core": [(0.5,), (0.5,) * 3, (0.5, -0.1), (0.5, nan), (0.5, inf), (0.5, "1"), 0.5],
-}
-BAD_BOXES["widths"].append(np.ones((2, 2)))
-
-
-@pytest.mark.parametrize(
-    ("parameter", "bad"), [(name, bad) for name, some in BAD_BOXES.items() for bad in some], ids=str
-)
-def test_box__parameters_are_refused_by_name(parameter, bad):
-    with pytest.raises((ValueError, TypeError), match=f"{parameter} must be"):
-        fn.BoxStaircase(**{"epsilon": 1.0, "widths": (1.0, 2.0), parameter: bad})

@@ -238,35 +238,46 @@ def test_box_staircase__parameters():
     assert "-0.0" not in repr(fn.BoxStaircase(1.0, (1.0,), core=(-0.0,)))
 
 
+BAD_WIDTHS = [
+    (1.0, TypeError, r"a sequence.*not 1\.0"),
+    ("12", TypeError, "a sequence.*not '12'"),
+    (np.ones((2, 2)), TypeError, "a sequence"),
+    ((), ValueError, r"1 to 128.*not \(\)"),
+    ([1.0] * 129, ValueError, "1 to 128"),
+    ((1.0, 0.0), ValueError, r".*not 0\.0"),
+    ((1.0, -2.0), ValueError, r".*not -2\.0"),
+    ((1.0, math.inf), ValueError, ".*not inf"),
+    ((1.0, "2"), TypeError, ".*not '2'"),
+]
+BAD_CORES = [
+    ((0.1, 0.2), ValueError, "1 number"),
+    *[((bad,), ValueError, "") for bad in (-0.1, math.nan, math.inf, 1e17)],
+    (("1",), TypeError, ""),
+    (0.5, TypeError, "a sequence"),
+]
+
+
+@pytest.mark.parametrize(("widths", "error", "words"), BAD_WIDTHS, ids=str)
+def test_box_staircase__bad_widths_are_named(widths, error, words):
+    with pytest.raises(error, match=f"widths must be {words}"):
+        fn.BoxStaircase(1.0, widths)
+
+
+@pytest.mark.parametrize(("core", "error", "words"), BAD_CORES, ids=str)
+def test_box_staircase__bad_cores_are_named(core, error, words):
+    with pytest.raises(error, match=f"core must be {words}"):
+        fn.BoxStaircase(1.0, (1.0,), core=core)
+
+
 @pytest.mark.parametrize(
-    ("call", "error", "words"),
+    ("method", "arguments", "error", "words"),
     [
-        (lambda: fn.BoxStaircase(1.0, 1.0), TypeError, r"widths must be a sequence.*not 1\.0"),
-        (lambda: fn.BoxStaircase(1.0, "12"), TypeError, "widths must be a sequence.*not '12'"),
-        (lambda: fn.BoxStaircase(1.0, np.ones((2, 2))), TypeError, "widths must be a sequence"),
-        (lambda: fn.BoxStaircase(1.0, ()), ValueError, r"widths must be 1 to 128.*not \(\)"),
-        (lambda: fn.BoxStaircase(1.0, [1.0] * 129), ValueError, "widths must be 1 to 128"),
-        (lambda: fn.BoxStaircase(1.0, (1.0, 0.0)), ValueError, r"widths must be .*not 0\.0"),
-        (lambda: fn.BoxStaircase(1.0, (1.0, "2")), TypeError, "widths must be .*not '2'"),
-        (
-            lambda: fn.BoxStaircase(1.0, (1.0,), core=(0.1, 0.2)),
-            ValueError,
-            "core must be 1 number",
-        ),
-        (lambda: fn.BoxStaircase(1.0, (1.0,), core=(-0.1,)), ValueError, "core must be"),
-        (lambda: fn.BoxStaircase(1.0, (1.0,), core=(math.nan,)), ValueError, "core must be"),
-        (lambda: fn.BoxStaircase(1.0, (1.0,), core=(1e17,)), ValueError, "core must be"),
-        (lambda: fn.BoxStaircase(1.0, (1.0,), core=0.5), TypeError, "core must be a sequence"),
-        (
-            lambda: fn.BoxStaircase(1.0, (1.0,)).marginal_pdf(1, 0.0),
-            ValueError,
-            "i must be .*not 1",
-        ),
-        (lambda: fn.BoxStaircase(1.0, (1.0,)).confidence_region(95), ValueError, "confidence must"),
-        (lambda: fn.BoxStaircase(1.0, (1.0,)).expected_cost(2), TypeError, "cost must be .*not 2"),
-        (lambda: fn.BoxStaircase(1.0, (1.0,)).expected_cost(abs), TypeError, "cost must be"),
+        ("marginal_pdf", (1, 0.0), ValueError, "i must be .*not 1"),
+        ("confidence_region", (95,), ValueError, "confidence must"),
+        ("expected_cost", (2,), TypeError, "cost must be .*not 2"),
+        ("expected_cost", (abs,), TypeError, "cost must be"),
     ],
 )
-def test_box_staircase__bad_argument_is_named(call, error, words):
+def test_box_staircase__bad_argument_is_named(method, arguments, error, words):
     with pytest.raises(error, match=words):
-        call()
+        getattr(fn.BoxStaircase(1.0, (1.0,)), method)(*arguments)
