@@ -11,7 +11,8 @@ from conftest import DATA
 ROWS = json.loads((DATA / "reference_values.json").read_text())
 
 BAD_COSTS = [
-    *["l3", "L1", "", 0, -1, 201, True, -0.5, 100.5, math.nan, None, ["interval", 0.9]],
+    *["l3", "L1", "", 0, 0.0, -1, -2, 201, 1e9, True, -0.5, -1.5, 100.5, math.nan, math.inf, 0.5j],
+    *[None, [], ["interval", 0.9], ("interval", 2)],
     *[("interval", c) for c in (0.0, 1.0, -0.1, 95, math.nan, "0.9", None, True)],
     *[(), ("interval",), ("interval", 0.9, 1), ("box", 0.9), (0.9, "interval")],
 ]

@@ -101,14 +101,6 @@ def test_gamma__must_be_in_0_1(value):
         fn.Staircase(1.0, gamma=value)
 
 
-@pytest.mark.parametrize(
-    "value", ["l3", 0, -2, -1.5, True, None, ("interval",), ("interval", 2), []]
-)
-def test_cost__must_be_one_of_the_kinds(value):
-    with pytest.raises((ValueError, TypeError), match="cost"):
-        fn.Staircase(1.0, cost=value)
-
-
 def test_parameters__of_every_real_type():
     expected = fn.Staircase(2.0, 0.5)
     for two in (2, Fraction(2), np.float32(2), np.int8(2)):
