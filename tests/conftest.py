@@ -47,3 +47,12 @@ def job(tmp_path, capsys):
     from jobs import Job
 
     return Job(tmp_path, capsys)
+
+
+@pytest.fixture
+def broken(monkeypatch, capsys):
+    """What a test breaks, to see whether `fastnoise verify` notices."""
+    from breakage import Broken
+
+    with Broken(monkeypatch, capsys) as breaking:
+        yield breaking
