@@ -1,7 +1,9 @@
 """Fixtures, marks and places for all tests."""
 
+import shutil
 from pathlib import Path
 
+import fastnoise_kernels
 import numpy as np
 import pytest
 from fastnoise_kernels import lanes
@@ -56,3 +58,14 @@ def broken(monkeypatch, capsys):
 
     with Broken(monkeypatch, capsys) as breaking:
         yield breaking
+
+
+@pytest.fixture
+def installed(tmp_path):
+    """A copy of both packages, as an install would lay them side by side."""
+    root = tmp_path / "site"
+    for package in (fn, fastnoise_kernels):
+        source = Path(package.__file__).parent
+        ignored = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(source, root / source.name, ignore=ignored)
+    return root

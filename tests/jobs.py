@@ -125,3 +125,10 @@ def save(table: pa.Table, path: Path) -> None:
 def load(path: Path) -> pa.Table:
     opened = ipc.open_file if path.suffix == ".arrow" else ipc.open_stream
     return pq.read_table(path) if path.suffix == ".parquet" else opened(path).read_all()
+
+
+def write(table, path, stored=False, **metadata):
+    """As other writers do: key-value metadata, but no schema of Arrow's own."""
+    with pq.ParquetWriter(path, table.schema, store_schema=stored) as writer:
+        writer.write_table(table)
+        writer.add_key_value_metadata(metadata)

@@ -1,5 +1,6 @@
 """What tests of ideal laws share: reference rows, strict comparisons, tests of hypotheses."""
 
+import itertools
 import json
 import math
 
@@ -90,3 +91,40 @@ def check_quantiles(law, upper, shares, tiny):
         assert law.interval(c)[0] == -k
         assert 2 * upper(law, k + 1) <= left * (1 + off)
         assert k == 0 or 2 * upper(law, k) > left * (1 - off)
+
+
+# --- laws on the integers that end, from their probabilities p_0, p_1, .. -------------------------
+
+
+def both_sides(half):
+    return [*half[:0:-1], *half]
+
+
+def check_ending(law, half, rounding, least=0.0):
+    last = len(half) - 1
+    assert law.support() == (-last, last)
+    i, exact = np.arange(-last, last + 1), both_sides(half)
+    np.testing.assert_allclose(law.pmf(i), [float(p) for p in exact], rtol=rounding)
+    logarithms = [float(mp.log(p)) if isinstance(p, mp.mpf) else math.log(p) for p in exact]
+    np.testing.assert_allclose(law.logpmf(i), logarithms, rtol=rounding, atol=least)
+    lower = [float(p) for p in itertools.accumulate(exact)]
+    np.testing.assert_allclose(law.cdf(i), lower, rtol=rounding)
+    np.testing.assert_allclose(law.sf(-1 - i), lower, rtol=rounding)
+    np.testing.assert_array_equal(law.cdf(i + 0.5), law.cdf(i))
+    assert law.pmf(last + 1) == law.sf(last) == law.cdf(-last - 1) == 0.0
+    assert law.logpmf(last + 1) == -math.inf
+
+
+def check_ending_tradeoff(law, half, alarms, **rounding):
+    """By Neyman and Pearson, where no output of one input may be one of the other."""
+    for shift in {1, (law.sensitivity + 1) // 2, law.sensitivity}:
+        here, there = both_sides(half) + [0] * shift, [0] * shift + both_sides(half)
+        ratios = [t / h if h else math.inf for h, t in zip(here, there, strict=True)]
+        order = sorted(range(len(here)), key=lambda i: -ratios[i])
+        alarm = [0.0, *map(float, itertools.accumulate(here[i] for i in order))]
+        missed = [1.0, *(float(1 - s) for s in itertools.accumulate(there[i] for i in order))]
+        start = max(k for k, a in enumerate(alarm) if a == 0.0)
+        exact = np.interp(alarms, alarm[start:], missed[start:])
+        np.testing.assert_allclose(law.tradeoff(alarms, shift=shift), exact, **rounding)
+    np.testing.assert_array_equal(law.tradeoff(alarms), law.tradeoff(alarms, law.sensitivity))
+    np.testing.assert_allclose(law.tradeoff(alarms, shift=0), 1.0 - alarms, atol=1e-15)

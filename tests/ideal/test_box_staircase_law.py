@@ -133,24 +133,6 @@ def test_box_staircase__layers_add_up(epsilon, box):
 # --- what the theorems say ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("gamma", [0.0, 0.2, 1.0])
-@pytest.mark.parametrize("epsilon", EPSILONS)
-def test_box_staircase__proportional_core_is_the_staircase_of_the_largest_norm(epsilon, gamma):
-    """max |y_i| / s_i has the law of the norm of any other staircase of that gamma."""
-    widths = (1.0, 4.0, 0.25)
-    box = fn.BoxStaircase(epsilon, widths, core=[gamma * s for s in widths])
-    ball = fn.L1Staircase(epsilon, 3, gamma=gamma)
-    for confidence in (0.01, 0.4, 0.99):
-        size = ball.radius.ppf(confidence)
-        region = box.confidence_region(confidence)
-        np.testing.assert_allclose(region.half_widths, size * np.array(widths), rtol=1e-13)
-    wanted = ball.radius.moment(2) * 5.0 / 9.0 * np.square(widths)  # M_{d+2} / (3 M_d)
-    np.testing.assert_allclose(box.marginal_var(), wanted, rtol=1e-14)
-    np.testing.assert_allclose(box.layer_pmf(range(5)), ball.layer_pmf(range(5)), rtol=1e-13)
-    # the volumes of the unit balls are 2^3 / 3! and 2^3 times the widths, whose product is 1
-    assert box.logpdf([0, 0, 0]) == pytest.approx(ball.logpdf([0, 0, 0]) - math.log(6), abs=1e-12)
-
-
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_box_staircase__one_coordinate_is_staircase(epsilon):
     box, line = fn.BoxStaircase(epsilon, [0.5]), fn.Staircase(epsilon, 0.5, cost="l2")

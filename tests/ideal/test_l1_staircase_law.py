@@ -257,8 +257,8 @@ def test_l1_staircase__rules_of_thumb_at_dim_one():
         assert fn.L1Staircase(2.0, 1, gamma=rule).gamma == fn.Staircase(2.0, gamma=rule).gamma
 
 
-@pytest.mark.parametrize("epsilon", EPSILONS)
-@pytest.mark.parametrize("dim", [1, 4])
+@pytest.mark.parametrize("epsilon", [*EPSILONS, 30.0])
+@pytest.mark.parametrize("dim", [1, 2, 4, 5])
 def test_l1_staircase__gamma_zero_is_gamma_one(epsilon, dim):
     zero, one = (fn.L1Staircase(epsilon, dim, 0.7, gamma=gamma) for gamma in (0.0, 1.0))
     r, p = probes(one), np.linspace(0.0, 1.0, 11)

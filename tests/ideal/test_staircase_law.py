@@ -189,7 +189,7 @@ def test_staircase__rules_of_thumb_against_mpmath(epsilon):
 # --- what the theorems say ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("epsilon", [*EPSILONS, 1000.0])
+@pytest.mark.parametrize("epsilon", [*EPSILONS, 1e-3, 0.3, 30.0, 1000.0])
 def test_staircase__gamma_zero_is_gamma_one(epsilon):
     zero, one = law_of(epsilon, 0.0, 0.7), law_of(epsilon, 1.0, 0.7)
     x, p = probes(one), np.linspace(0.0, 1.0, 21)
@@ -199,6 +199,8 @@ def test_staircase__gamma_zero_is_gamma_one(epsilon):
         np.testing.assert_array_equal(getattr(zero, name)(p), getattr(one, name)(p))
     assert [zero.moment(m) for m in (1, 2, 2.5)] == [one.moment(m) for m in (1, 2, 2.5)]
     assert zero.delta_at(0.5 * epsilon) == one.delta_at(0.5 * epsilon)
+    other = law_of(epsilon, 0.5, 0.7)
+    assert not np.allclose(other.pdf(x), one.pdf(x), rtol=1e-9, atol=0.0)
 
 
 @pytest.mark.parametrize(("epsilon", "gamma"), GRID)

@@ -11,7 +11,7 @@ from fractions import Fraction
 import mpmath as mp
 import numpy as np
 import pytest
-from reference import check_moments, digits, near
+from reference import both_sides, check_ending, check_ending_tradeoff, check_moments, digits, near
 
 import fastnoise as fn
 from fastnoise.ideal.truncated_discrete_laplace import (
@@ -53,10 +53,6 @@ def walk(epsilon, delta, sensitivity):
     return [a - b for a, b in itertools.pairwise(tails)]
 
 
-def both_sides(half):
-    return [*half[:0:-1], *half]
-
-
 def closed(epsilon, delta, sensitivity):
     """(t, p, j, edge) in many digits."""
     t = mp.mpf(epsilon) / sensitivity
@@ -81,19 +77,7 @@ def closed_tail(parts, n):
 @pytest.mark.parametrize(("epsilon", "delta", "sensitivity"), SMALL)
 def test_truncated__probabilities(epsilon, delta, sensitivity):
     half = walk(epsilon, delta, sensitivity)
-    last = len(half) - 1
-    law = law_of(epsilon, delta, sensitivity)
-    assert law.support() == (-last, last)
-    i = np.arange(-last, last + 1)
-    np.testing.assert_allclose(law.pmf(i), [float(x) for x in both_sides(half)], rtol=1e-13)
-    logs = [float(mp.log(x)) for x in both_sides(half)]
-    np.testing.assert_allclose(law.logpmf(i), logs, rtol=1e-13, atol=1e-15)
-    lower = np.array(list(itertools.accumulate(both_sides(half))))
-    np.testing.assert_allclose(law.cdf(i), lower.astype(float), rtol=1e-13)
-    np.testing.assert_allclose(law.sf(-1 - i), lower.astype(float), rtol=1e-13)
-    np.testing.assert_array_equal(law.cdf(i + 0.5), law.cdf(i))
-    assert law.pmf(last + 1) == law.sf(last) == law.cdf(-last - 1) == 0.0
-    assert law.logpmf(last + 1) == -math.inf
+    check_ending(law_of(epsilon, delta, sensitivity), half, 1e-13, least=1e-15)
 
 
 @pytest.mark.parametrize(("epsilon", "delta", "sensitivity"), SMALL)
@@ -157,17 +141,7 @@ def test_truncated__tradeoff_is_neyman_pearson(epsilon, delta, sensitivity):
     half = walk(epsilon, delta, sensitivity)
     law = law_of(epsilon, delta, sensitivity)
     x = np.concatenate((np.linspace(0.0, 1.0, 41), 10.0 ** -np.arange(2.0, 12.0)))
-    for shift in {1, (sensitivity + 1) // 2, sensitivity}:
-        pad = [mp.mpf(0)] * shift
-        here, there = both_sides(half) + pad, pad + both_sides(half)
-        order = sorted(range(len(here)), key=lambda i: -(there[i] / here[i] if here[i] else mp.inf))
-        alarm = np.append(0.0, np.cumsum([here[i] for i in order]).astype(float))
-        missed = np.append(1.0, 1 - np.cumsum([there[i] for i in order])).astype(float)
-        start = np.flatnonzero(alarm == 0.0)[-1]
-        exact = np.interp(x, alarm[start:], missed[start:])
-        np.testing.assert_allclose(law.tradeoff(x, shift=shift), exact, rtol=1e-9, atol=2e-13)
-    np.testing.assert_array_equal(law.tradeoff(x), law.tradeoff(x, shift=sensitivity))
-    np.testing.assert_allclose(law.tradeoff(x, shift=0), 1.0 - x, atol=1e-15)
+    check_ending_tradeoff(law, half, x, rtol=1e-9, atol=2e-13)
     bound = np.exp(min(epsilon, 700.0))
     promised = np.maximum(1.0 - float(delta) - bound * x, (1.0 - float(delta) - x) / bound)
     assert np.all(law.tradeoff(x) >= promised - 1e-13)

@@ -6,8 +6,8 @@ from functools import cache
 
 import numpy as np
 import pytest
+from laws import leaks, one_step_delta, one_step_excess
 from mechanisms import name
-from test_tables import leaks, one_step_delta, one_step_excess
 
 import fastnoise as fn
 from fastnoise.arithmetic.elementary import exp_bounds

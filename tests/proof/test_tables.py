@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from fastnoise_kernels import layout
-from laws import STAIRCASES
+from laws import STAIRCASES, leaks, one_step_delta, one_step_excess
 
 from fastnoise.arithmetic.elementary import exp_above, exp_bounds
 from fastnoise.laws.alias import LARGEST_EPSILON, alias_cells
@@ -145,13 +145,6 @@ def interesting_points(law: DrawnLaw, rng: np.random.Generator) -> list[int]:
             points.add(start + (1 << int(rng.integers(bits))) - 1)
     points |= {int(rng.integers(1000 * law.steps)) for _ in range(20)}
     return sorted(points)
-
-
-def leaks(law: DrawnLaw, fall: Fraction, points: list[int]) -> list[int]:
-    """Points whose probability is further from the next one's than a factor e**fall."""
-    above = exp_bounds(fall)[1]
-    pairs = [(n, law.point(n), law.point(n + 1)) for n in points]
-    return [n for n, p, q in pairs if not 0 < p * above <= q <= p / above]
 
 
 @pytest.mark.parametrize("parameters", LAPLACE_LAWS, ids=str)
@@ -336,21 +329,6 @@ def truncated_points(law: DrawnLaw, rng: np.random.Generator) -> list[int]:
     near |= {law.end - 1 - law.last_places + i for i in (-2, -1, 0, 1)}
     near |= {int(rng.integers(law.end)) for _ in range(50)}
     return sorted(n for n in near | set(interesting_points(law, rng)) if 0 <= n < law.end - 1)
-
-
-def one_step_excess(law: DrawnLaw, fall: Fraction) -> Fraction:
-    """At least what p(n) is above e**fall p(n + 1), added up, if all but the last two keep it."""
-    growth = 1 / exp_bounds(fall)[1]
-    last, end = law.point(law.end - 1), law.point(law.end)
-    assert end <= last * growth
-    assert law.point(law.end + 1) == 0
-    return end + max(Fraction(0), last - growth * end)
-
-
-def one_step_delta(epsilon: float, delta: Fraction, steps: int) -> Fraction:
-    """Not more than delta (e**(epsilon / steps) - 1) / (e**epsilon - 1)."""
-    growth = 1 / exp_bounds(Fraction(epsilon) / steps)[1] - 1
-    return delta * growth / (1 / exp_bounds(epsilon)[0] - 1)
 
 
 @pytest.mark.parametrize("parameters", TRUNCATED_LAWS, ids=str)
