@@ -19,7 +19,7 @@ from fastnoise.laws.line.law import StaircaseLaw
 from fastnoise.laws.line.tables import staircase_tables
 
 READERS = {"box_staircase": BoxReader, "l1_staircase": BallReader, "l2_laplace": L2Reader}
-STAIRCASES = [  # epsilon, steps, radius
+STAIRCASE_TABLES = [  # epsilon, steps, radius
     (1.0, 2**20, 395_882),
     (1.0, 1, 1),
     (0.5, 10, 3),

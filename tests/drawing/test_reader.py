@@ -6,7 +6,7 @@ from conftest import KEY
 from crafted import FILL, beyond_the_head, both_ways, coin_for, ties
 from fastnoise_kernels import layout, staircase
 from fastnoise_kernels.ahead import nothing_ahead
-from laws import STAIRCASES, line_law
+from laws import STAIRCASE_TABLES, line_law
 
 from fastnoise.laws.line import reader
 from fastnoise.laws.line.tables import staircase_tables
@@ -15,7 +15,7 @@ from fastnoise.rows import Rows
 SMALL = [(1.0, 2**20, 395_882), (2.5, 10, 3), (1e-3, 2**20, 2**19), (20.0, 2**35, 1_560_000)]
 
 
-@pytest.mark.parametrize("parameters", STAIRCASES, ids=str)
+@pytest.mark.parametrize("parameters", STAIRCASE_TABLES, ids=str)
 @pytest.mark.parametrize("first", [0, 2**32 - 20, 2**62 + 9])
 def test_kernel_is_reader(parameters, first):
     tables = staircase_tables(*parameters)

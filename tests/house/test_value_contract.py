@@ -16,7 +16,8 @@ from mechanisms import DRAWN, EVERY
 import fastnoise as fn
 from fastnoise.registry import REGISTRY
 
-VALUES = once([*(m for entry in REGISTRY.values() for m in entry.build()), *EVERY, *EVERY_LAW])
+ALL = [*(m for entry in REGISTRY.values() for m in entry.build()), *EVERY, *EVERY_LAW]
+VALUES = once([*ALL, fn.Staircase(0.5, 2.0, cost="l2")])
 
 
 @pytest.mark.parametrize("mechanism", VALUES, ids=law_name)

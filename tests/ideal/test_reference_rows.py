@@ -33,7 +33,7 @@ in_digits = digits(60)
 
 
 def row_name(row):
-    """Parameters that are equal have one row."""
+    """Family, quantity and parameters."""
     values = [f"{key}={value}" for key, value in row["params"].items()]
     return "-".join([row["mechanism"], row["quantity"], *values])
 

@@ -106,16 +106,8 @@ def probes(law):
     rng = np.random.default_rng(20)
     d, edge = law.sensitivity, (law.gamma or 1.0) * law.sensitivity
     bulk, far = rng.exponential(d / law.epsilon, 4), rng.uniform(0.0, 650.0, 4) * d / law.epsilon
-    beside = [
-        edge * (1 - 1e-9),
-        edge,
-        edge * (1 + 1e-9),
-        d,
-        3.0 * d,
-        d + edge,
-        1e-12 * d,
-        0.4 * edge,
-    ]
+    beside = [0.4 * edge, edge * (1 - 1e-9), edge, edge * (1 + 1e-9), d, d + edge, 3.0 * d]
+    beside.append(1e-12 * d)
     x = np.concatenate([rng.uniform(0.0, 3.0 * d, 4), bulk, far, beside])
     return np.concatenate([x, -x])
 

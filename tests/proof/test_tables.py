@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from fastnoise_kernels import layout
-from laws import STAIRCASES, leaks, one_step_delta, one_step_excess
+from laws import STAIRCASE_TABLES, leaks, one_step_delta, one_step_excess
 
 from fastnoise.arithmetic.elementary import exp_above, exp_bounds
 from fastnoise.laws.alias import LARGEST_EPSILON, alias_cells
@@ -26,7 +26,7 @@ def interesting_levels(law: DrawnLaw) -> list[int]:
     return sorted(k for k in near | set(range(min(60, 3 * lap + 4))) if k >= 0)
 
 
-@pytest.mark.parametrize("parameters", STAIRCASES, ids=str)
+@pytest.mark.parametrize("parameters", STAIRCASE_TABLES, ids=str)
 def test_staircase__neighbours_differ_by_at_most_e_to_epsilon(parameters):
     """Shifting by up to `steps` moves a point by at most one level: compare adjacent levels."""
     epsilon, steps, radius = parameters
@@ -43,7 +43,7 @@ def test_staircase__neighbours_differ_by_at_most_e_to_epsilon(parameters):
         assert below > 0
 
 
-@pytest.mark.parametrize("parameters", [p for p in STAIRCASES if p[0] <= 100], ids=str)
+@pytest.mark.parametrize("parameters", [p for p in STAIRCASE_TABLES if p[0] <= 100], ids=str)
 def test_staircase__within_2_to_minus_50_of_the_ideal(parameters):
     law = DrawnLaw(staircase_tables(*parameters))
     for level in interesting_levels(law):
@@ -52,7 +52,7 @@ def test_staircase__within_2_to_minus_50_of_the_ideal(parameters):
             assert abs(law.level(level) - ideal) <= ideal / 2**50
 
 
-@pytest.mark.parametrize("parameters", STAIRCASES, ids=str)
+@pytest.mark.parametrize("parameters", STAIRCASE_TABLES, ids=str)
 def test_staircase__sums_to_one(parameters):
     law = DrawnLaw(staircase_tables(*parameters))
     assert sum(law.head) == law.whole
@@ -63,7 +63,7 @@ def test_staircase__sums_to_one(parameters):
         assert law.mass(law.levels) + Fraction(law.last, law.whole) == 1
 
 
-@pytest.mark.parametrize("parameters", STAIRCASES, ids=str)
+@pytest.mark.parametrize("parameters", STAIRCASE_TABLES, ids=str)
 def test_staircase__least_likely_entry_is_precise(parameters):
     """192 bits of threshold or more, and 120 of them left at the far end of the tables."""
     law = staircase_tables(*parameters)
