@@ -1,7 +1,9 @@
 """Fixtures, marks and places for all tests."""
 
+import shutil
 from pathlib import Path
 
+import fastnoise_kernels
 import numpy as np
 import pytest
 from fastnoise_kernels import lanes
@@ -39,3 +41,31 @@ def threads():
     before = numba.get_num_threads()
     yield lambda count: numba.set_num_threads(min(count, numba.config.NUMBA_NUM_THREADS))
     numba.set_num_threads(before)
+
+
+@pytest.fixture
+def job(tmp_path, capsys):
+    """`fastnoise perturb`, its plan and its key."""
+    from jobs import Job
+
+    return Job(tmp_path, capsys)
+
+
+@pytest.fixture
+def broken(monkeypatch, capsys):
+    """What a test breaks, to see whether `fastnoise verify` notices."""
+    from breakage import Broken
+
+    with Broken(monkeypatch, capsys) as breaking:
+        yield breaking
+
+
+@pytest.fixture
+def installed(tmp_path):
+    """A copy of both packages, as an install would lay them side by side."""
+    root = tmp_path / "site"
+    for package in (fn, fastnoise_kernels):
+        source = Path(package.__file__).parent
+        ignored = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(source, root / source.name, ignore=ignored)
+    return root

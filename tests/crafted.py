@@ -23,6 +23,21 @@ def coin_for(table: reader.Table, entry: int) -> tuple[int, list[int]]:
     return cell << shift | value >> (64 * table.limbs), words
 
 
+def ties(table: reader.Table, cells: int):
+    """Coins that equal a threshold in their leading bits, then in 1, 2, .. all of its words, and
+    the words after them: of about so many cells."""
+    for cell in range(0, 1 << table.bits, max(1, (1 << table.bits) // cells)):
+        threshold = table.thresholds[cell]
+        limbs = [threshold >> (64 * i) & (2**64 - 1) for i in reversed(range(table.limbs))]
+        coin = cell << (32 - table.bits) | threshold >> (64 * table.limbs)
+        for equal in range(table.limbs + 1):
+            for step in (-1, 1):
+                tail = limbs[:equal]
+                if equal < table.limbs:
+                    tail = [*tail, min(max(limbs[equal] + step, 0), 2**64 - 1)]
+                yield coin, tail
+
+
 def both_ways(law, words: list[int]) -> tuple[int, int]:
     """(kernel, reader) on the same words; the kernel must not run out of them."""
     noise, used = staircase.draw(law, np.array(words, np.uint64))

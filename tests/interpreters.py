@@ -5,6 +5,13 @@ import os
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
+
+DRAW = """
+import fastnoise as fn
+stream = fn.Stream.from_key(bytes(32))
+print(fn.Staircase(epsilon=1.0).sample(3, stream=stream).tolist())
+"""
 
 
 def importable(name: str) -> bool:
@@ -22,12 +29,20 @@ def run(script: str, **environment: str) -> str:
     return interpreter("-W", "error", "-c", textwrap.dedent(script), **environment)
 
 
+def output(code: str, root: Path | None = None, **environment: str) -> str:
+    """Of code that finds the packages there, if it is said where."""
+    place = {"PYTHONPATH": str(root)} if root else {}
+    return interpreter("-W", "error", "-c", code, **place, **environment)
+
+
 def interpreter(*arguments: str, **environment: str) -> str:
+    """What it prints; it starts at the root, where no packages are."""
     done = subprocess.run(
         [sys.executable, *arguments],
         capture_output=True,
         text=True,
         timeout=240,
+        cwd="/",
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **environment},
     )
     assert done.returncode == 0, done.stderr

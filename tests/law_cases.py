@@ -36,8 +36,10 @@ RATIONAL = [
 SEARCHES = {
     "gamma": lambda cost: optimal_gamma(1.0, 1.0, cost),
     "gamma of a vector": lambda cost: fn.L1Staircase(1.0, 2, cost=cost),
+    "gamma of a staircase": lambda cost: fn.Staircase(1.0, cost=cost),
     "r": lambda cost: optimal_radius(1.0, 1, cost),
     "r of 5": lambda cost: optimal_radius(1.0, 5, cost),
+    "r of a staircase": lambda cost: fn.DiscreteStaircase(1.0, 5, cost=cost),
 }
 
 

@@ -1,17 +1,25 @@
 """Laws made of tables that no mechanism has, and what tests ask of laws."""
 
+from fractions import Fraction
+from math import ceil, floor
+
 import numpy as np
 
+from fastnoise.arithmetic.elementary import exp_bounds
 from fastnoise.compiled import read_only
 from fastnoise.laws.l2 import law as laws_of_l2
 from fastnoise.laws.l2.law import L2Law
 from fastnoise.laws.l2.reader import L2Reader
+from fastnoise.laws.layers.balls import l1_points
 from fastnoise.laws.layers.law import BallLaw, BoxLaw
 from fastnoise.laws.layers.reader import BallReader, BoxReader
+from fastnoise.laws.layers.tables import layer_tables
+from fastnoise.laws.line.drawn import DrawnLaw
 from fastnoise.laws.line.law import StaircaseLaw
+from fastnoise.laws.line.tables import staircase_tables
 
 READERS = {"box_staircase": BoxReader, "l1_staircase": BallReader, "l2_laplace": L2Reader}
-STAIRCASES = [  # epsilon, steps, radius
+STAIRCASE_TABLES = [  # epsilon, steps, radius
     (1.0, 2**20, 395_882),
     (1.0, 1, 1),
     (0.5, 10, 3),
@@ -65,3 +73,71 @@ def l2_law(dim: int, scale: float, fine: int, monkeypatch):
         patch.setattr(laws_of_l2, "fine_bits", lambda dim, scale: fine)
         tables = laws_of_l2.l2_tables(dim, scale)
     return vector_law("l2_laplace", tables, [1.0] * dim)
+
+
+def wide_vectors(filler):
+    """Noise that often leaves the integers that floats have without gaps."""
+    steps, radius = 1 << 48, 1 << 47
+    if filler == "l1_staircase":
+        points = [l1_points(2, radius - 1 + k * steps) for k in range(3)]
+        sizes = [steps], [radius]
+    else:
+        points = [(2 * (radius + k * steps) - 1) ** 2 for k in range(3)]
+        sizes = [steps] * 2, [radius] * 2
+    tables = layer_tables(1 / 8, points, *sizes)
+    return vector_law(filler, tables, [2.0**-20, 2.0**-12])
+
+
+WIDE = line_law(staircase_tables(1e-2, 2**50, 2**49), 2.0**-20)
+DEEPER = line_law(staircase_tables(2.0**-6, 2**57, 2**50), 2.0**-20)
+
+
+def half_up(x: float, grid: float) -> int:
+    return floor(Fraction(x) / Fraction(grid) + Fraction(1, 2))
+
+
+def exact(x: float, noise: int, grid: float) -> float:
+    return float((half_up(x, grid) + noise) * Fraction(grid))
+
+
+def leaks(law: DrawnLaw, fall: Fraction, points: list[int]) -> list[int]:
+    """Points whose probability is further from the next one's than a factor e**fall."""
+    above = exp_bounds(fall)[1]
+    pairs = [(n, law.point(n), law.point(n + 1)) for n in points]
+    return [n for n, p, q in pairs if not 0 < p * above <= q <= p / above]
+
+
+def one_step_excess(law: DrawnLaw, fall: Fraction) -> Fraction:
+    """At least what p(n) is above e**fall p(n + 1), added up, if all but the last two keep it."""
+    growth = 1 / exp_bounds(fall)[1]
+    last, end = law.point(law.end - 1), law.point(law.end)
+    assert end <= last * growth
+    assert law.point(law.end + 1) == 0
+    return end + max(Fraction(0), last - growth * end)
+
+
+def one_step_delta(epsilon: float, delta: Fraction, steps: int) -> Fraction:
+    """Not more than delta (e**(epsilon / steps) - 1) / (e**epsilon - 1)."""
+    growth = 1 / exp_bounds(Fraction(epsilon) / steps)[1] - 1
+    return delta * growth / (1 / exp_bounds(epsilon)[0] - 1)
+
+
+def costs_at_edges(steps, rng):
+    """Where levels begin, up to 2**52 grid steps; a half, a rounding away; others; and negative."""
+    last = (2**52 - steps.radius) // steps.steps
+    starts = [0, 1, 2, 1000, last // 4, last // 2, last - 1, last]
+    starts += [int(last * 2.0**-e) for e in rng.random(300) * 32]
+    edges = np.array([steps.radius + start * steps.steps for start in starts], float)
+    around = [edges + more for more in (-1.0, -0.5, 0.0, 0.5, 1.0)]
+    around += [np.nextafter(edges - 0.5, to) for to in (0.0, np.inf)]
+    sizes = [*around, [0.0, 0.5, np.nextafter(0.5, 0), 2.0**52, 2.0**53, 2.0**90, 1e300], starts]
+    sizes = np.concatenate([*sizes, 2.0 ** (rng.random(300) * 60 - 4)])
+    return np.concatenate([sizes, -sizes]) * steps.grid
+
+
+def end_of(steps, row, at):
+    """The first word beyond candidate `at`."""
+    levels = [steps.level(cost) for cost in row]
+    exponents = [Fraction(steps.epsilon) * (level - min(levels)) for level in levels]
+    weights = [exp_bounds(exponent, 40)[0] for exponent in exponents]
+    return ceil(sum(weights[: at + 1]) / sum(weights) * 2**64)

@@ -8,7 +8,6 @@ import pytest
 from conftest import KEY
 from fastnoise_kernels import choice as kernels
 from laws import drawn_law
-from reference import ROWS, near
 
 import fastnoise as fn
 from fastnoise.identity import noise_identity
@@ -22,13 +21,6 @@ SIZES = [1, 2, 7, 8, 9, 33]
 
 def key_of(mechanism, stream):
     return stream._noise_key(noise_identity(mechanism, drawn_law(mechanism)))
-
-
-@pytest.mark.parametrize("row", [row for row in ROWS if row["mechanism"] == "abstract_staircase"])
-def test_choice__reference_row(row):
-    given = row["params"]
-    law = fn.StaircaseChoice(given["eps"], given["Delta"], gamma=given["gamma"])
-    assert law.probabilities(given["costs"])[given["i"]] == near(row["value"], 1e-12)
 
 
 @pytest.mark.parametrize("epsilon", EPSILONS)

@@ -1,7 +1,6 @@
 """Does the kernel of choices have exact levels, and decide on its own only what it is sure of?"""
 
 import math
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -9,11 +8,10 @@ from conftest import KEY
 from fastnoise_kernels import choice as kernels
 from fastnoise_kernels.choice import block_levels, choose_sixteen, column_levels, margin, rooms
 from fastnoise_kernels.elementary import INTEGER_FLOAT
-from laws import drawn_law
+from laws import costs_at_edges, drawn_law, end_of
 from numba import njit
 
 import fastnoise as fn
-from fastnoise.arithmetic.elementary import exp_bounds
 from fastnoise.bits import row_words
 from fastnoise.laws.choice import choosing as choice
 from fastnoise.laws.choice.law import ChoiceLaw, ChoiceReader, weight_tables
@@ -54,19 +52,6 @@ def kernel_levels(costs, sizes):
             assert least[lane] == columns[lane::16].min()
         levels.append(found)
     return np.concatenate(levels)[places].astype(int).tolist()
-
-
-def costs_at_edges(steps, rng):
-    """Where levels begin, up to 2**52 grid steps; a half, a rounding away; others; and negative."""
-    last = (2**52 - steps.radius) // steps.steps
-    starts = [0, 1, 2, 1000, last // 4, last // 2, last - 1, last]
-    starts += [int(last * 2.0**-e) for e in rng.random(300) * 32]
-    edges = np.array([steps.radius + start * steps.steps for start in starts], float)
-    around = [edges + more for more in (-1.0, -0.5, 0.0, 0.5, 1.0)]
-    around += [np.nextafter(edges - 0.5, to) for to in (0.0, np.inf)]
-    sizes = [*around, [0.0, 0.5, np.nextafter(0.5, 0), 2.0**52, 2.0**53, 2.0**90, 1e300], starts]
-    sizes = np.concatenate([*sizes, 2.0 ** (rng.random(300) * 60 - 4)])
-    return np.concatenate([sizes, -sizes]) * steps.grid
 
 
 @pytest.mark.parametrize("gamma", [1e-9, 0.3, 0.5, 1.0])
@@ -121,14 +106,6 @@ def test_choice__rows_that_are_not_there_are_not_read(count, row, rng):
     there = [min(max(row + lane, 0), 9) for lane in range(16)]
     sums = room[0].reshape(count, 16)
     np.testing.assert_array_equal(sums, sums[:, [there.index(i) for i in there]])
-
-
-def end_of(steps, row, at):
-    """The first word beyond candidate `at`."""
-    levels = [steps.level(cost) for cost in row]
-    exponents = [Fraction(steps.epsilon) * (level - min(levels)) for level in levels]
-    weights = [exp_bounds(exponent, 40)[0] for exponent in exponents]
-    return math.ceil(sum(weights[: at + 1]) / sum(weights) * 2**64)
 
 
 CLOSE = [

@@ -15,9 +15,8 @@ from fastnoise_kernels.choice_lanes import (
 )
 from fastnoise_kernels.intrinsics import intrinsic
 from interpreters import run
-from laws import drawn_law
+from laws import costs_at_edges, drawn_law, end_of
 from numba import boolean, int64, njit
-from test_choice_kernel import costs_at_edges, end_of
 
 import fastnoise as fn
 from fastnoise.bits import row_words

@@ -21,6 +21,11 @@ STAIRCASES = [
     for r in (None, -(-sensitivity // 3), sensitivity)
     if r is None or sensitivity > 1
 ]
+STAIRCASES += [
+    fn.DiscreteStaircase(epsilon, sensitivity, r=r)
+    for epsilon in (1e-3, 0.1, 1.0, 5.0)
+    for sensitivity, r in ((1, 1), (2, 1), (10, 4), (10, 10), (1000, 300), (2**40, 2**38))
+]
 GEOMETRICS = [fn.Geometric(epsilon) for epsilon in EPSILONS]
 LAPLACES = [fn.DiscreteLaplace(epsilon, sensitivity) for epsilon, sensitivity in SCALES]
 UNIFORMS = [
@@ -33,7 +38,7 @@ TRUNCATED = [
     for epsilon, sensitivity in SCALES
     for delta in (1e-9, 0.01, 0.3, 0.9)
 ]
-MECHANISMS = [*STAIRCASES, *GEOMETRICS, *LAPLACES, *UNIFORMS, *TRUNCATED]
+MECHANISMS = [*dict.fromkeys(STAIRCASES), *GEOMETRICS, *LAPLACES, *UNIFORMS, *TRUNCATED]
 
 
 def noise_of(mechanism, how: str, count: int = N) -> np.ndarray:

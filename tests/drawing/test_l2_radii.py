@@ -8,9 +8,9 @@ from fastnoise_kernels import l2_lanes, l2_laplace, lanes, layout
 from fastnoise_kernels.intrinsics import intrinsic
 from fastnoise_kernels.l2_lanes import RadiusSizes
 from fastnoise_kernels.l2_laplace import rows_in, woven_lane
+from l2_kernels import ALL, kernel_with, lanes_of
 from laws import l2_law
 from numba import njit
-from test_l2_reader import ALL, kernel_with, lanes_of
 
 from fastnoise.bits import compiled_blocks
 from fastnoise.laws.l2.reader import L2Reader

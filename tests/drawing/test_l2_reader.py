@@ -1,10 +1,7 @@
 """Is l2 noise exactly the ideal law's: are doubts where they must be, and decided by definition?"""
 
-import sys
 from fractions import Fraction
 from math import ceil
-from pathlib import Path
-from types import ModuleType
 
 import mpmath
 import numpy as np
@@ -15,6 +12,7 @@ from fastnoise_kernels import l2_lanes, l2_laplace, l2_places, layout
 from fastnoise_kernels.ahead import nothing_ahead
 from fastnoise_kernels.filler import Tile
 from fastnoise_kernels.words import words_stored
+from l2_kernels import ALL, kernel_with, lanes_of
 from laws import l2_law
 from scipy.stats import chi2
 
@@ -123,37 +121,8 @@ def test_errors__that_are_bounded_too_low_are_seen(dim, monkeypatch):
     assert (noise[~unknown] != exact[~unknown]).any()
 
 
-def kernel_with(*changes: tuple[str, str], monkeypatch, module=l2_lanes):
-    """The module of the kernel, with some text of one that it imports changed."""
-    source = Path(module.__file__).read_text()
-    for old, new in changes:
-        assert source.count(old) == 1
-        source = source.replace(old, new)
-    with monkeypatch.context() as patch:
-        patch.setattr("fastnoise_kernels.filler.kernel_cache", lambda function: _no_cache())
-        changed = _module(module.__name__, source, module.__file__)
-        patch.setitem(sys.modules, changed.__name__, changed)
-        kernel = _module("changed_l2", Path(l2_laplace.__file__).read_text(), l2_laplace.__file__)
-        assert kernel.fill_l2_laplace.address
-    return kernel
-
-
-def _module(name: str, source: str, path: str):
-    module = ModuleType(name)
-    module.__file__ = path
-    exec(compile(source, path, "exec"), module.__dict__)
-    return module
-
-
-def _no_cache():
-    from numba.core.caching import NullCache
-
-    return NullCache()
-
-
 # --- extreme words --------------------------------------------------------------------------------
 
-ALL = 2**layout.UNIFORM_BITS
 HARD = [0, 1, 2, 3, 7, 1000, 2**40, ALL // 2, ALL - 1, ALL - 2, ALL - 3, ALL - 1000]
 
 
@@ -163,12 +132,6 @@ def hard_words(rng, count: int, width: int) -> np.ndarray:
     hard = np.array(HARD, np.uint64)[rng.integers(0, len(HARD), (count, width))]
     hard, low = hard << np.uint64(layout.SPARE_BITS), words & l2_lanes.SPARE
     return np.where(rng.random((count, width)) < 0.4, hard | low, words)
-
-
-def lanes_of(words: np.ndarray) -> np.ndarray:
-    """64-bit words of sixteen rows as kernels have them: low halves, then high halves."""
-    halves = words.view(np.uint32).reshape(16, -1, 2)
-    return np.ascontiguousarray(halves.transpose(1, 2, 0)).reshape(-1)
 
 
 @pytest.mark.parametrize("dim", [2, 3, 4, 5, 16])

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from conftest import KEY
-from crafted import FILL, beyond_the_head, both_ways, coin_for, schedule_of
+from crafted import FILL, beyond_the_head, both_ways, coin_for, schedule_of, ties
 from fastnoise_kernels import layout, staircase
 from fastnoise_kernels.ahead import nothing_ahead
-from laws import STAIRCASES, line_law
+from laws import STAIRCASE_TABLES, line_law
 
 from fastnoise.laws.line import reader
 from fastnoise.laws.line.tables import staircase_tables
@@ -15,7 +15,7 @@ from fastnoise.rows import Rows
 SMALL = [(1.0, 2**20, 395_882), (2.5, 10, 3), (1e-3, 2**20, 2**19), (20.0, 2**35, 1_560_000)]
 
 
-@pytest.mark.parametrize("parameters", STAIRCASES, ids=str)
+@pytest.mark.parametrize("parameters", STAIRCASE_TABLES, ids=str)
 @pytest.mark.parametrize("first", [0, 2**32 - 20, 2**62 + 9])
 def test_kernel_is_reader(parameters, first):
     tables = staircase_tables(*parameters)
@@ -67,21 +67,12 @@ def test_levels__are_drawn_in_lanes_as_one_by_one(epsilon, most):
 
 @pytest.mark.parametrize("parameters", SMALL, ids=str)
 def test_ties__at_every_word(parameters):
-    """Coins that equal a threshold in their leading bits, then in 1, 2, .. all of its words."""
     law = staircase_tables(*parameters)
-    table, own = reader.Table.head(law), int(law[layout.WIDTH]) // 2
-    for cell in range(0, 1 << table.bits, max(1, (1 << table.bits) // 40)):
-        threshold = table.thresholds[cell]
-        limbs = [threshold >> (64 * i) & (2**64 - 1) for i in reversed(range(table.limbs))]
-        coin = cell << (32 - table.bits) | threshold >> (64 * table.limbs)
-        for ties in range(table.limbs + 1):
-            for step in (-1, 1):
-                tail = limbs[:ties]
-                if ties < table.limbs:
-                    tail = [*tail, min(max(limbs[ties] + step, 0), 2**64 - 1)]
-                first = [coin << 32 | 0x9E3779B9, 0xD1B54A32D192ED03][:own]
-                fast, slow = both_ways(law, [*first, *tail, *FILL])
-                assert fast == slow
+    own = int(law[layout.WIDTH]) // 2
+    for coin, tail in ties(reader.Table.head(law), 40):
+        first = [coin << 32 | 0x9E3779B9, 0xD1B54A32D192ED03][:own]
+        fast, slow = both_ways(law, [*first, *tail, *FILL])
+        assert fast == slow
 
 
 @pytest.mark.parametrize("parameters", SMALL, ids=str)

@@ -6,12 +6,13 @@ import sys
 
 import pyarrow.parquet as pq
 import pytest
-from test_perturb_files import PLAN, Job, people
+from jobs import people
 
 from fastnoise.cli import main
 
 pytestmark = pytest.mark.long
 
+PERTURB = [sys.executable, "-m", "fastnoise", "perturb"]
 HEAD = b"income,visits,x,y,note\n"
 ROW = b"1.5,2,0.5,0.25,secret\n"
 BAD = {
@@ -22,20 +23,14 @@ BAD = {
 }
 
 
-@pytest.fixture
-def job(tmp_path, capsys):
-    return Job(tmp_path, capsys)
-
-
 @pytest.mark.parametrize("name", BAD)
-def test_csv__that_is_damaged(name, job, tmp_path):
+def test_csv__that_is_damaged(name, job):
     text, message = BAD[name]
-    (tmp_path / "in.csv").write_bytes(text)
-    status, _, problem = job(tmp_path / "in.csv", tmp_path / "out.csv")
-    assert (status, problem.count("\n"), "secret" in problem) == (1, 1, False)
-    assert "in.csv" in problem
+    job.take("in.csv", text)
+    problem = job.refused()
+    assert ("secret" in problem, "in.csv" in problem) == (False, True)
     assert message in problem
-    assert not (tmp_path / "out.csv").exists()
+    assert not job.target.exists()
 
 
 QUOTES = {
@@ -48,15 +43,14 @@ QUOTES = {
 
 @pytest.mark.parametrize("name", QUOTES)
 @pytest.mark.parametrize("block", [None, 7])
-def test_csv__quotes_that_take_in_other_rows_are_refused(block, name, job, tmp_path, monkeypatch):
+def test_csv__quotes_that_take_in_other_rows_are_refused(block, name, job, monkeypatch):
     if block is not None:
         monkeypatch.setattr("fastnoise.etl.quotes.BLOCK", block)
-    (tmp_path / "in.csv").write_bytes(HEAD + ROW + QUOTES[name])
-    status, _, problem = job(tmp_path / "in.csv", tmp_path / "out.csv")
-    assert (status, problem.count("\n"), "secret" in problem) == (1, 1, False)
-    assert "in.csv" in problem
+    job.take("in.csv", HEAD + ROW + QUOTES[name])
+    problem = job.refused()
+    assert ("secret" in problem, "in.csv" in problem) == (False, True)
     assert "closing quote" in problem
-    assert not (tmp_path / "out.csv").exists()
+    assert not job.target.exists()
 
 
 @pytest.mark.parametrize("block", [1, 2, 3, 5, 8, 13, 1 << 20])
@@ -74,16 +68,13 @@ def test_csv__quotes_that_are_right_are_taken(block, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("suffix", ["csv", "arrows", "parquet"])
-def test_sources__that_are_no_files(suffix, job, tmp_path):
+def test_sources__that_are_no_files(suffix, job):
     """A pipe does not keep us waiting."""
-    source, target = tmp_path / f"in.{suffix}", tmp_path / f"out.{suffix}"
-    os.mkfifo(source)
-    status, _, problem = job(source, target)
-    assert (status, problem.count("\n"), "regular file" in problem) == (1, 1, True)
-    source.unlink()
-    source.touch()
-    status, _, problem = job(source, target)
-    assert (status, problem.count("\n"), source.name in problem) == (1, 1, True)
+    job.take(f"in.{suffix}")
+    assert job.source.name in job.refused()
+    job.source.unlink()
+    os.mkfifo(job.source)
+    assert "regular file" in job.refused()
 
 
 PLANS = {
@@ -96,40 +87,35 @@ PLANS = {
 
 
 @pytest.mark.parametrize("name", PLANS)
-def test_plans__that_cannot_be_read(name, job, tmp_path):
-    (tmp_path / "in.csv").write_bytes(HEAD + ROW)
+def test_plans__that_cannot_be_read(name, job):
+    job.take("in.csv", HEAD + ROW)
     job.plan.write_bytes(PLANS[name])
-    status, _, problem = job(tmp_path / "in.csv", tmp_path / "out.csv")
-    assert (status, problem.count("\n"), str(job.plan) in problem) == (1, 1, True)
-    assert not (tmp_path / "out.csv").exists()
+    assert str(job.plan) in job.refused()
+    assert not job.target.exists()
 
 
 @pytest.mark.parametrize("option", ["--plan", "--key-file"])
 @pytest.mark.parametrize("place", ["missing", ".", "/dev/zero"])
-def test_plans_and_keys__that_are_elsewhere(option, place, tmp_path):
+def test_plans_and_keys__that_are_elsewhere(option, place, job):
     """Neither is ever as long as a device."""
-    job = [str(tmp_path / "in.csv"), str(tmp_path / "out.csv")]
-    (tmp_path / "in.csv").write_bytes(HEAD + ROW)
-    (tmp_path / "plan.toml").write_text(PLAN)
-    options = {"--plan": str(tmp_path / "plan.toml"), option: str(tmp_path / place)}
-    run = [sys.executable, "-m", "fastnoise", "perturb", *job]
-    run += [text for pair in options.items() for text in pair]
-    done = subprocess.run(run, capture_output=True, text=True, timeout=60)
+    job.take("in.csv", HEAD + ROW)
+    options = {"--plan": str(job.plan), option: str(job.folder / place)}
+    run = [*PERTURB, job.source, job.target, *(text for pair in options.items() for text in pair)]
+    done = subprocess.run(list(map(str, run)), capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stderr.count("\n")) == (1, 1)
     assert options[option] in done.stderr
-    assert not (tmp_path / "out.csv").exists()
+    assert not job.target.exists()
 
 
 @pytest.mark.parametrize("threads", ["0", "-1"])
-def test_threads__that_are_none(threads, job, tmp_path):
-    (tmp_path / "in.csv").write_bytes(HEAD + ROW)
-    status, _, problem = job(tmp_path / "in.csv", tmp_path / "out.csv", "--threads", threads)
-    assert (status, problem.count("\n"), "--threads" in problem) == (1, 1, True)
+def test_threads__that_are_none(threads, job):
+    job.take("in.csv", HEAD + ROW)
+    assert "--threads" in job.refused(None, None, "--threads", threads)
 
 
-def test_threads__that_are_many(job, tmp_path):
-    (tmp_path / "in.csv").write_bytes(HEAD + ROW)
-    assert job(tmp_path / "in.csv", tmp_path / "out.csv", "--threads", "9" * 30)[0] == 0
+def test_threads__that_are_many(job):
+    job.take("in.csv", HEAD + ROW)
+    assert job(job.source, job.target, "--threads", "9" * 30)[0] == 0
 
 
 def test_names__that_are_empty(job, tmp_path, monkeypatch):
@@ -139,19 +125,16 @@ def test_names__that_are_empty(job, tmp_path, monkeypatch):
     monkeypatch.chdir(folder)
     pq.write_table(people(3), folder / "a.parquet")
     for source, target, name in (("", tmp_path / "out", "IN"), (folder, "", "OUT")):
-        status, _, problem = job(source, target)
-        assert (status, problem.count("\n"), name in problem) == (1, 1, True)
+        assert name in job.refused(source, target)
     assert main(["receipt", ""]) == 1
     assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("output", ["/dev/full", "gone", "closed"])
-def test_summary__that_nobody_can_read_is_no_failure(output, tmp_path):
+def test_summary__that_nobody_can_read_is_no_failure(output, job):
     """The output is there by then: a job that repeats failed runs must not repeat this one."""
-    source, target, plan = tmp_path / "in.csv", tmp_path / "out.csv", tmp_path / "plan.toml"
-    source.write_bytes(HEAD + ROW)
-    plan.write_text(PLAN)
-    run = [sys.executable, "-m", "fastnoise", "perturb", source, target, "--plan", plan]
+    job.take("in.csv", HEAD + ROW)
+    run = [*PERTURB, job.source, job.target, "--plan", job.plan]
     if output == "gone":
         reading, stdout = os.pipe()
         os.close(reading)
@@ -164,26 +147,22 @@ def test_summary__that_nobody_can_read_is_no_failure(output, tmp_path):
     )
     os.close(stdout)
     assert (done.returncode, done.stderr.count("\n")) == (0, 0 if output == "closed" else 1)
-    assert target.exists()
+    assert job.target.exists()
 
 
-def test_summary__of_names_that_the_terminal_cannot_show(tmp_path):
-    source, target, plan = tmp_path / "é.csv", tmp_path / "né.csv", tmp_path / "plan.toml"
-    source.write_bytes(HEAD + ROW)
-    plan.write_text(PLAN)
-    run = [sys.executable, "-m", "fastnoise", "perturb", source, target, "--plan", plan]
+def test_summary__of_names_that_the_terminal_cannot_show(job):
+    job.take("é.csv", HEAD + ROW)
+    run = [*PERTURB, job.source, job.folder / "né.csv", "--plan", job.plan]
     ascii_only = {**os.environ, "PYTHONIOENCODING": "ascii"}
     done = subprocess.run(list(map(str, run)), capture_output=True, env=ascii_only)
     assert (done.returncode, done.stderr) == (0, b"")
     assert b"n\\xe9.csv: 1 rows" in done.stdout
 
 
-def test_errors__that_nobody_can_read(tmp_path):
+def test_errors__that_nobody_can_read(job):
     """As under a daemon, which has neither output."""
-    source, target, plan = tmp_path / "in.csv", tmp_path / "out.csv", tmp_path / "plan.toml"
-    source.write_bytes(HEAD + ROW)
-    plan.write_text(PLAN)
+    job.take("in.csv", HEAD + ROW)
     close = "import os, sys; os.close(1); os.close(2); os.execv(sys.argv[1], sys.argv[1:])"
-    run = [sys.executable, "-m", "fastnoise", "perturb", source, target, "--plan", plan]
+    run = [*PERTURB, job.source, job.target, "--plan", job.plan]
     done = subprocess.run([sys.executable, "-c", close, *map(str, run)])
-    assert (done.returncode, target.exists()) == (0, True)
+    assert (done.returncode, job.target.exists()) == (0, True)

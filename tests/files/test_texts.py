@@ -9,7 +9,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from pyarrow import csv
-from test_perturb_files import Job
 
 import fastnoise as fn
 from fastnoise.etl.tables import Run
@@ -44,11 +43,6 @@ epsilon = 0.1
 sensitivity = 1.0
 """
 COLUMNS = "abcdef"
-
-
-@pytest.fixture
-def job(tmp_path, capsys):
-    return Job(tmp_path, capsys)
 
 
 def grids(job) -> dict[str, float]:

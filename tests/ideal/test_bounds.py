@@ -1,6 +1,6 @@
 """Are the cost bounds bounds, and is `approximate` the cheapest?
 
-Against the reference rows, against exact linear programs, and against mpmath.
+Against exact linear programs, and against mpmath.
 """
 
 import dataclasses
@@ -11,7 +11,7 @@ from fractions import Fraction
 import mpmath as mp
 import numpy as np
 import pytest
-from reference import BAD_COSTS, ROWS, near
+from reference import BAD_COSTS, near
 from scipy.optimize import linprog
 from scipy.sparse import coo_array
 
@@ -134,93 +134,6 @@ def window_least_cost(epsilon, delta, sensitivity, values):
             rows.add([(k, scale[k + 1] / scale[k]), (k - 1, -1.0)], 0.0)
     rows.add([(0, scale[1])], 0.5)
     return solved(2.0 * np.diff(values) * scale[1:], rows.matrix(end), rows.sides, None, None)
-
-
-# --- reference rows -------------------------------------------------------------------------------
-
-# Constants of two dual families that the bound by marginals beats; the library uses that bound.
-BEATEN = {"thm425_best_constant_log(32/27)": "l1", "thm426_best_constant": "l2"}
-
-
-def rows_of(family, count):
-    rows = [row for row in ROWS if row["mechanism"] == family]
-    assert len(rows) == count
-    return rows
-
-
-def formula(params):
-    """The formula of Geng's theorem, whether its condition holds or not."""
-    lattice = Lattice(params["cost"])
-    problem = Problem(params.get("eps", 0.0), params["delta"], params["Delta"], lattice)
-    return problem.paper_bound()
-
-
-def test_bounds__zero_epsilon_reference_rows():
-    for row in rows_of("bounds_0delta", 24):
-        params = row["params"]
-        bounds = fn.cost_bounds(0.0, params["delta"], params["Delta"], cost=params["cost"])
-        if row["quantity"] == "VUB_uniform":
-            assert bounds.uniform == near(row["value"], 1e-12), row
-            continue
-        assert row["quantity"] == "VLB_paper"
-        assert formula(params) == near(row["value"], 1e-12), row
-        assert bounds.condition == (params["Delta"] >= 3)
-        gated = row["value"] if bounds.condition else math.nan
-        assert bounds.geng_zero_epsilon == pytest.approx(gated, rel=1e-12, nan_ok=True)
-        assert math.isnan(bounds.geng_approximate)
-
-
-def test_bounds__approximate_reference_rows():
-    for row in rows_of("bounds_epsdelta", 60):
-        params = row["params"]
-        args = params["eps"], params["delta"], params.get("Delta", 1)
-        bounds = fn.cost_bounds(*args, cost=params.get("cost", "l1"))
-        if row["quantity"] == "n":
-            assert bounds.n == near(row["value"], 1e-14), row
-        elif row["quantity"] == "VLB_condition_holds":
-            assert bounds.condition == row["value"], row
-        else:
-            assert row["quantity"] == "VLB_paper"
-            assert formula(params) == near(row["value"], 1e-12), row
-            gated = row["value"] if bounds.condition else math.nan
-            assert bounds.geng_approximate == pytest.approx(gated, rel=1e-12, nan_ok=True)
-            assert math.isnan(bounds.geng_zero_epsilon)
-
-
-def test_bounds__sensitivity_one_reference_rows():
-    for row in rows_of("delta1_optimal", 8):
-        params = row["params"]
-        if row["quantity"] == "Vstar":
-            bounds = fn.cost_bounds(params["eps"], params["delta"], cost=params["cost"])
-            assert bounds.optimum == near(row["value"], 1e-12), row
-            assert bounds.all_windows == near(row["value"], 1e-12), row
-            continue
-        law = fn.approximate(params["eps"], params["delta"])
-        value = {"p0": law.pmf(0), "support_max": law.support()[1]}[row["quantity"]]
-        assert value == near(row["value"], 1e-12), row
-
-
-def limit(cost):
-    """Of the bound at epsilon = delta = beta, times (beta / D)^m, as beta -> 0, a coordinate."""
-    m = POWERS[cost]
-
-    def scaled(beta):
-        bounds = fn.cost_bounds(beta, beta, 1000, cost=cost, dim=3)
-        return bounds.geng_approximate / 3.0 * (beta / 1000.0) ** m
-
-    return 2.0 * scaled(1e-7) - scaled(2e-7)  # linear in beta up to 1e-14
-
-
-def test_bounds__derived_reference_rows():
-    for row in rows_of("derived", 4):
-        name = row["quantity"]
-        if name in BEATEN:
-            assert row["value"] < limit(BEATEN[name])
-            if BEATEN[name] == "l1":  # the largest ln(c^2 (2 - c)) of that family, at c = 4/3
-                assert math.log(32 / 27) == near(row["value"], 1e-12), row
-        else:
-            cost = {"multi_d_decoupled_l1_constant": "l1", "multi_d_decoupled_l2_constant": "l2"}
-            assert limit(cost[name]) == near(row["value"], 1e-12), row
 
 
 # --- against the linear programs ------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """Is the discrete uniform law right: probabilities, quantiles, moments, privacy?
 
-Against the reference rows, and against rational arithmetic from the definition.
+Against rational arithmetic from the definition.
 """
 
 import itertools
@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from reference import ROWS, near
+from reference import both_sides, check_ending, check_ending_tradeoff, check_moments, near
 
 import fastnoise as fn
 from fastnoise.ideal.truncated_discrete_laplace import exact_delta, stated_delta
@@ -36,55 +36,18 @@ def fill(delta, sensitivity):
     return half
 
 
-def both_sides(half):
-    return [*half[:0:-1], *half]
-
-
-# --- reference rows -------------------------------------------------------------------------------
-
-
-def computed(quantity, Delta, delta, kind):
-    delta = Fraction(delta)
-    if kind == "ceil":  # rounding N up is the law of the delta that N is a multiple of
-        delta = Fraction(Delta, math.ceil(Delta / delta))
-    law = law_of(delta, Delta)
-    return {
-        "N": lambda: math.floor(1 / law.exact_weights().height),
-        "absmean": lambda: law.moment(1),
-        "second": law.var,
-        "delta_exact": lambda: law.delta_at(0.0),
-    }[quantity]()
-
-
-def test_uniform__reference_rows():
-    rows = [row for row in ROWS if row["mechanism"] == "uniform_delta"]
-    assert len(rows) == 23
-    for row in rows:
-        assert computed(row["quantity"], **row["params"]) == near(row["value"], 1e-15), row
-
-
 # --- against rational arithmetic ------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("delta", "sensitivity"), SMALL)
 def test_uniform__probabilities(delta, sensitivity):
     half = fill(delta, sensitivity)
-    last = len(half) - 1
     law = law_of(delta, sensitivity)
     core, height, edge = law.exact_weights()
     assert (2 * core + 1) * height + 2 * edge == 1
     assert [height] * (core + 1) + [edge] * (edge > 0) == half
-    assert law.support() == (-last, last)
-    i = np.arange(-last, last + 1)
-    pmf = [float(x) for x in both_sides(half)]
-    np.testing.assert_array_equal(law.pmf(i), pmf)
-    np.testing.assert_allclose(law.logpmf(i), np.log(pmf), rtol=1e-15)
-    lower = [float(x) for x in itertools.accumulate(both_sides(half))]
-    np.testing.assert_allclose(law.cdf(i), lower, rtol=1e-15)
-    np.testing.assert_allclose(law.sf(-1 - i), lower, rtol=1e-15)
-    np.testing.assert_array_equal(law.cdf(i + 0.5), law.cdf(i))
-    assert law.pmf(last + 1) == law.sf(last) == law.cdf(-last - 1) == 0.0
-    assert law.logpmf(last + 1) == -math.inf
+    check_ending(law, half, 1e-15)
+    np.testing.assert_array_equal(law.pmf(np.arange(len(half))), [float(x) for x in half])
 
 
 @pytest.mark.parametrize(("delta", "sensitivity"), SMALL)
@@ -109,10 +72,7 @@ def test_uniform__moments(delta, sensitivity):
     law = law_of(delta, sensitivity)
     for m in (1, 2, 3, 7, 40):
         assert law.moment(m) == float(2 * sum(p * k**m for k, p in enumerate(half)))
-    assert law.moment(0) == 1.0
-    assert law.mean() == 0.0
-    assert law.std() == math.sqrt(law.var())
-    assert law.expected_cost("l2") == law.expected_cost(2) == law.var() == law.moment(2)
+    check_moments(law)
     assert law.expected_cost(lambda x: 3.0 + abs(x)) == near(3.0 + law.moment(1), 1e-14)
     assert law.expected_cost(np.sqrt) == near(law.expected_cost(lambda x: math.sqrt(x)), 1e-14)
 
@@ -155,19 +115,7 @@ def test_uniform__tradeoff_is_neyman_pearson(delta, sensitivity):
     half = fill(delta, sensitivity)
     law = law_of(delta, sensitivity)
     x = np.linspace(0.0, 1.0, 41)
-    for shift in {1, (sensitivity + 1) // 2, sensitivity}:
-        pad = [Fraction(0)] * shift
-        here, there = both_sides(half) + pad, pad + both_sides(half)
-        order = sorted(
-            range(len(here)), key=lambda i: -(there[i] / here[i] if here[i] else Fraction(10**9))
-        )
-        alarm = [0.0, *map(float, itertools.accumulate(here[i] for i in order))]
-        missed = [1.0, *(float(1 - s) for s in itertools.accumulate(there[i] for i in order))]
-        start = max(k for k, a in enumerate(alarm) if a == 0.0)
-        exact = np.interp(x, alarm[start:], missed[start:])
-        np.testing.assert_allclose(law.tradeoff(x, shift=shift), exact, rtol=1e-12, atol=1e-14)
-    np.testing.assert_array_equal(law.tradeoff(x), law.tradeoff(x, shift=sensitivity))
-    np.testing.assert_allclose(law.tradeoff(x, shift=0), 1.0 - x, atol=1e-15)
+    check_ending_tradeoff(law, half, x, rtol=1e-12, atol=1e-14)
     assert np.all(law.tradeoff(x) >= 1.0 - float(delta) - x - 1e-14)
 
 

@@ -2,6 +2,7 @@
 
 import json
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -94,17 +95,19 @@ def ball(confidence):
 
 # --- every entry ----------------------------------------------------------------------------------
 
+
+def over(name, values, function):
+    """An entry for each value."""
+    return {name.format(value): partial(function, value) for value in values}
+
+
+EPSILONS, SHARES, POWERS = (0.1, 0.5, 1.0), (0.99, 0.95, 0.9), (1, 2, 3, 5)
+GENG = (0.3, 2.0, 9.0)
 CLOSED = {
-    **{
-        f"Geng Thm 2.{theorem} {what}, eps={epsilon}": lambda e=epsilon, f=function: f(float(e))
-        for epsilon in ("0.3", "2", "9")
-        for theorem, what, function in (
-            (5, "cost", lambda e: fn.Staircase(e).moment(1)),
-            (5, "gamma", lambda e: fn.Staircase(e).gamma),
-            (7, "gamma", lambda e: fn.Staircase(e, cost="l2").gamma),
-            (7, "power", lambda e: fn.Staircase(e, cost="l2").var()),
-        )
-    },
+    **over("Geng Thm 2.5 cost, eps={:g}", GENG, lambda e: fn.Staircase(e).moment(1)),
+    **over("Geng Thm 2.5 gamma, eps={:g}", GENG, lambda e: fn.Staircase(e).gamma),
+    **over("Geng Thm 2.7 gamma, eps={:g}", GENG, lambda e: fn.Staircase(e, cost="l2").gamma),
+    **over("Geng Thm 2.7 power, eps={:g}", GENG, lambda e: fn.Staircase(e, cost="l2").var()),
     "Geng low-privacy l1 ~ e^{-eps/2} (eps=80)": lambda: (
         fn.Staircase(80.0).moment(1) * math.exp(40.0)
     ),
@@ -114,45 +117,28 @@ CLOSED = {
     "Geng 15-fold gain, eps=10 (l1)": lambda: gain("l1", 1),
     "Geng 23-fold gain, eps=10 (l2)": lambda: gain("l2", 2),
     "Geng 2.7.2 P(|X|<=gamma~ Delta) -> 1/3": heuristic_mass,
-    **{
-        f"Geng Thm 2.9 gamma*->1/2, m={m}": lambda m=m: fn.Staircase(1e-6, cost=m).gamma
-        for m in (1, 2, 3, 5)
-    },
-    **{
-        f"Geng Thm 2.9 gamma*->0, m={m} (eps=120)": lambda m=m: fn.Staircase(120.0, cost=m).gamma
-        for m in (1, 2, 3, 5)
-    },
+    **over("Geng Thm 2.9 gamma*->1/2, m={}", POWERS, lambda m: fn.Staircase(1e-6, cost=m).gamma),
+    **over(
+        "Geng Thm 2.9 gamma*->0, m={} (eps=120)",
+        POWERS,
+        lambda m: fn.Staircase(120.0, cost=m).gamma,
+    ),
     "Geng Cor 3.2 large eps first term cbrt2": lambda: large_plane(60.0)[0],
-    **{f"Geng (3.7), gamma={g}": lambda g=g: plane(1.0, gamma=g) for g in (0.2, 0.9)},
-    **{
-        f"SC Table 1 optimal var eps={e:g}": lambda e=e: fn.Staircase(e, cost="l2").var()
-        for e in (0.1, 0.5, 1.0)
-    },
-    **{
-        f"SC Table 1 Laplace var eps={e:g}": lambda e=e: fn.Laplace(e).var()
-        for e in (0.1, 0.5, 1.0)
-    },
+    **over("Geng (3.7), gamma={}", (0.2, 0.9), lambda gamma: plane(1.0, gamma=gamma)),
+    **over("SC Table 1 optimal var eps={:g}", EPSILONS, lambda e: fn.Staircase(e, cost="l2").var()),
+    **over("SC Table 1 Laplace var eps={:g}", EPSILONS, lambda e: fn.Laplace(e).var()),
     "SC d=0.416737": lambda: fn.Staircase(1.0, cost="l2").gamma,
     "SC variance 1.9181": lambda: fn.Staircase(1.0, cost="l2").var(),
-    **{f"SC Table 2 Laplace eps={e:g}": lambda e=e: length(fn.Laplace(e)) for e in (0.1, 0.5, 1.0)},
-    **{
-        f"SC Table 2 optimal eps={e:g}": lambda e=e: length(interval_law(e))
-        for e in (0.1, 0.5, 1.0)
-    },
+    **over("SC Table 2 Laplace eps={:g}", EPSILONS, lambda e: length(fn.Laplace(e))),
+    **over("SC Table 2 optimal eps={:g}", EPSILONS, lambda e: length(interval_law(e))),
     "SC d=0.993": lambda: interval_law(1.0).gamma,
-    **{f"SC Table 3 alpha {c:.2f}": lambda c=c: ball(c) for c in (0.99, 0.95, 0.9)},
-    **{f"SC Table 3 size {c:.2f}": lambda c=c: 2 * ball(c) ** 2 for c in (0.99, 0.95, 0.9)},
+    **over("SC Table 3 alpha {:.2f}", SHARES, ball),
+    **over("SC Table 3 size {:.2f}", SHARES, lambda c: 2 * ball(c) ** 2),
     "SC Var(Y1)=4.0338": lambda: BOX.marginal_var()[0],
     "SC Var(Y2)=403.38": lambda: BOX.marginal_var()[1],
     "SC Laplace Var 242": lambda: fn.Laplace(1.0, 11.0).var(),
-    **{
-        f"SC Table 4 beta {c:.2f}": lambda c=c: BOX.confidence_region(c).beta
-        for c in (0.99, 0.95, 0.9)
-    },
-    **{
-        f"SC Table 4 size {c:.2f}": lambda c=c: BOX.confidence_region(c).volume
-        for c in (0.99, 0.95, 0.9)
-    },
+    **over("SC Table 4 beta {:.2f}", SHARES, lambda c: BOX.confidence_region(c).beta),
+    **over("SC Table 4 size {:.2f}", SHARES, lambda c: BOX.confidence_region(c).volume),
     "SC section 4 m_i = Delta(1/eps-1/(e^eps-1)), eps=1": lambda: (
         fn.Staircase(1.0, gamma="dominating").gamma
     ),

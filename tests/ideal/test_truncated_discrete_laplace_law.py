@@ -1,6 +1,6 @@
 """Is the truncated discrete Laplace law right: probabilities, quantiles, moments, privacy?
 
-Against the reference rows, against mpmath from the recursion that defines it, and, where the
+Against mpmath from the recursion that defines it, and, where the
 support is too large to walk through, against closed forms in many digits.
 """
 
@@ -11,7 +11,7 @@ from fractions import Fraction
 import mpmath as mp
 import numpy as np
 import pytest
-from reference import ROWS, near
+from reference import both_sides, check_ending, check_ending_tradeoff, check_moments, digits, near
 
 import fastnoise as fn
 from fastnoise.ideal.truncated_discrete_laplace import (
@@ -30,12 +30,7 @@ WIDE = [
     *[(1e-8, 1e-12, 1), (1.0, 1e-12, 2**40), (100.0, 1e-9, 2**40), (1e-6, 1e-6, 2**30)],
     *[(1e-10, 1e-15, 1000), (20.0, 1e-250, 2**50), (1e-5, 0.3, 2**35), (0.3, 0.01, 2**45)],
 ]
-
-
-@pytest.fixture(autouse=True)
-def _digits():
-    with mp.workdps(80):
-        yield
+in_digits = digits(80)
 
 
 def law_of(epsilon, delta, sensitivity):
@@ -58,10 +53,6 @@ def walk(epsilon, delta, sensitivity):
     return [a - b for a, b in itertools.pairwise(tails)]
 
 
-def both_sides(half):
-    return [*half[:0:-1], *half]
-
-
 def closed(epsilon, delta, sensitivity):
     """(t, p, j, edge) in many digits."""
     t = mp.mpf(epsilon) / sensitivity
@@ -80,49 +71,13 @@ def closed_tail(parts, n):
     return edge + p * mp.exp(-t * n) * mp.expm1(-t * (j + 1 - n)) / mp.expm1(-t)
 
 
-# --- reference rows -------------------------------------------------------------------------------
-
-
-def computed(quantity, eps, delta, Delta):
-    law = law_of(eps, delta, Delta) if eps else fn.DiscreteUniform(delta, Delta)
-    last = law.support()[1]
-    return {
-        "absmean": lambda: law.moment(1),
-        "second": law.var,
-        "p0": lambda: law.pmf(0),
-        "p_edge": lambda: law.pmf(last),
-        "support_max": lambda: last,
-    }[quantity]()
-
-
-def test_truncated__reference_rows():
-    rows = [row for row in ROWS if row["mechanism"] == "trunc_discrete_laplace"]
-    assert len(rows) == 10
-    for row in rows:
-        exact = row["quantity"] == "support_max"
-        value = computed(row["quantity"], **row["params"])
-        assert value == near(row["value"], 0.0 if exact else 1e-12), row
-
-
 # --- against the recursion ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("epsilon", "delta", "sensitivity"), SMALL)
 def test_truncated__probabilities(epsilon, delta, sensitivity):
     half = walk(epsilon, delta, sensitivity)
-    last = len(half) - 1
-    law = law_of(epsilon, delta, sensitivity)
-    assert law.support() == (-last, last)
-    i = np.arange(-last, last + 1)
-    np.testing.assert_allclose(law.pmf(i), [float(x) for x in both_sides(half)], rtol=1e-13)
-    logs = [float(mp.log(x)) for x in both_sides(half)]
-    np.testing.assert_allclose(law.logpmf(i), logs, rtol=1e-13, atol=1e-15)
-    lower = np.array(list(itertools.accumulate(both_sides(half))))
-    np.testing.assert_allclose(law.cdf(i), lower.astype(float), rtol=1e-13)
-    np.testing.assert_allclose(law.sf(-1 - i), lower.astype(float), rtol=1e-13)
-    np.testing.assert_array_equal(law.cdf(i + 0.5), law.cdf(i))
-    assert law.pmf(last + 1) == law.sf(last) == law.cdf(-last - 1) == 0.0
-    assert law.logpmf(last + 1) == -math.inf
+    check_ending(law_of(epsilon, delta, sensitivity), half, 1e-13, least=1e-15)
 
 
 @pytest.mark.parametrize(("epsilon", "delta", "sensitivity"), SMALL)
@@ -150,10 +105,7 @@ def test_truncated__moments(epsilon, delta, sensitivity):
     for m in (1, 2, 3, 7, 40):
         exact = 2 * mp.fsum(p * mp.mpf(k) ** m for k, p in enumerate(half))
         assert law.moment(m) == near(float(exact), 1e-15)
-    assert law.moment(0) == 1.0
-    assert law.mean() == 0.0
-    assert law.std() == math.sqrt(law.var())
-    assert law.expected_cost("l2") == law.expected_cost(2) == law.var() == law.moment(2)
+    check_moments(law)
     assert law.expected_cost(lambda x: 3.0 + abs(x)) == near(3.0 + law.moment(1), 1e-13)
     assert law.expected_cost(np.sqrt) == near(law.expected_cost(lambda x: math.sqrt(x)), 1e-13)
 
@@ -189,17 +141,7 @@ def test_truncated__tradeoff_is_neyman_pearson(epsilon, delta, sensitivity):
     half = walk(epsilon, delta, sensitivity)
     law = law_of(epsilon, delta, sensitivity)
     x = np.concatenate((np.linspace(0.0, 1.0, 41), 10.0 ** -np.arange(2.0, 12.0)))
-    for shift in {1, (sensitivity + 1) // 2, sensitivity}:
-        pad = [mp.mpf(0)] * shift
-        here, there = both_sides(half) + pad, pad + both_sides(half)
-        order = sorted(range(len(here)), key=lambda i: -(there[i] / here[i] if here[i] else mp.inf))
-        alarm = np.append(0.0, np.cumsum([here[i] for i in order]).astype(float))
-        missed = np.append(1.0, 1 - np.cumsum([there[i] for i in order])).astype(float)
-        start = np.flatnonzero(alarm == 0.0)[-1]
-        exact = np.interp(x, alarm[start:], missed[start:])
-        np.testing.assert_allclose(law.tradeoff(x, shift=shift), exact, rtol=1e-9, atol=2e-13)
-    np.testing.assert_array_equal(law.tradeoff(x), law.tradeoff(x, shift=sensitivity))
-    np.testing.assert_allclose(law.tradeoff(x, shift=0), 1.0 - x, atol=1e-15)
+    check_ending_tradeoff(law, half, x, rtol=1e-9, atol=2e-13)
     bound = np.exp(min(epsilon, 700.0))
     promised = np.maximum(1.0 - float(delta) - bound * x, (1.0 - float(delta) - x) / bound)
     assert np.all(law.tradeoff(x) >= promised - 1e-13)

@@ -64,6 +64,16 @@ def damaged(monkeypatch):
     return certificate
 
 
+def less(at, amount):
+    """A change of the word at that place."""
+
+    def change(law):
+        law[at] = int(law[at]) - amount
+        return law
+
+    return change
+
+
 MILLIONTH = Fraction(1, 10**6)
 LINES = [
     fn.Staircase(1.0),
@@ -145,37 +155,30 @@ def test_damage__steps_that_are_too_narrow_cost_twice(damaged):
     assert certificate.total_variation == 1.0
 
 
-@pytest.mark.parametrize("at", [layout.REST_TOP, layout.REST_SIDE])
-def test_damage__a_place_that_is_biased_is_seen(at, damaged):
-    """A word more or less that is drawn again."""
-
-    def change(law):
-        law[at] = int(law[at]) - 1
-        return law
-
-    certificate = damaged(fn.DiscreteStaircase(1.0, 10), change)
-    assert certificate.epsilon == inf
-    assert certificate.total_variation == 1.0
-
-
-ROWS = [
-    (fn.Staircase(1.0), layout.LONG),
-    (fn.Staircase(1e-3), layout.SHORT),
-    (fn.Staircase(1e-3), layout.SLOPING),
-    (fn.Laplace(1.0), layout.SHORT),
-    (fn.Laplace(1.0), layout.LONG),
-    (fn.Laplace(1e-3), layout.SLOPING),
-    (fn.Laplace(1.0), 5),
-]
-
-
-@pytest.mark.parametrize(("mechanism", "width"), ROWS, ids=str)
-def test_damage__rows_of_another_kind_are_seen(mechanism, width, damaged):
+def of_width(width):
     def change(law):
         law[layout.WIDTH] = width
         return law
 
-    certificate = damaged(mechanism, change)
+    return change
+
+
+UNFIT = {
+    "a word more that is drawn again at the top": (LINES[3], less(layout.REST_TOP, 1)),
+    "a word more that is drawn again beside it": (LINES[3], less(layout.REST_SIDE, 1)),
+    "long rows": (fn.Staircase(1.0), of_width(layout.LONG)),
+    "short rows": (fn.Staircase(1e-3), of_width(layout.SHORT)),
+    "sloping rows": (fn.Staircase(1e-3), of_width(layout.SLOPING)),
+    "short rows of a slope": (fn.Laplace(1.0), of_width(layout.SHORT)),
+    "long rows of a slope": (fn.Laplace(1.0), of_width(layout.LONG)),
+    "sloping rows of many levels": (fn.Laplace(1e-3), of_width(layout.SLOPING)),
+    "rows of no kind": (fn.Laplace(1.0), of_width(5)),
+}
+
+
+@pytest.mark.parametrize("name", UNFIT)
+def test_damage__rows_that_are_drawn_in_another_way_are_seen(name, damaged):
+    certificate = damaged(*UNFIT[name])
     assert certificate.epsilon == inf
     assert certificate.total_variation == 1.0
 
@@ -188,13 +191,9 @@ def test_damage__an_entry_that_should_not_be_is_seen(damaged):
 
 
 def test_damage__a_slope_that_is_too_low_is_seen(damaged):
-    def change(law):
-        at = int(law[layout.SLOPES]) + layout.SLOPE_LIMBS * 4
-        law[at] = int(law[at]) - 2**40
-        return law
-
     mechanism = fn.DiscreteLaplace(1e-3, 2**20)
-    certificate = damaged(mechanism, change)
+    at = int(law_of(mechanism).tables[layout.SLOPES]) + layout.SLOPE_LIMBS * 4
+    certificate = damaged(mechanism, less(at, 2**40))
     assert certificate.epsilon > mechanism.epsilon
     assert certificate.total_variation > 1e-12
 
@@ -275,13 +274,9 @@ def test_damage__layers_that_end_are_seen(mechanism, damaged):
 
 
 def test_damage__layers_that_are_too_narrow_are_seen(damaged):
-    def change(law):
-        at = int(law[layout.SIZES])
-        law[at] = int(law[at]) - 1
-        return law
-
     mechanism = fn.L1Staircase(1.0, 2)
-    certificate = damaged(mechanism, change)
+    at = int(mechanism._law(mechanism.grid).tables[layout.SIZES])
+    certificate = damaged(mechanism, less(at, 1))
     assert certificate.epsilon > 1.9
     assert certificate.total_variation == 1.0
 
@@ -297,13 +292,9 @@ def test_damage__a_small_ball_that_is_not_uniform_is_seen(dim, place, damaged):
         law[start:stop][place] -= np.uint64(1)
         return law
 
-    def shorten(law):
-        law[layout.SMALL_LAYERS] -= np.uint64(1)
-        return law
-
     mechanism = fn.L1Staircase(200.0 * dim, dim)
     assert mechanism.certificate().epsilon <= mechanism.epsilon
-    for damage in (change, shorten):
+    for damage in (change, less(layout.SMALL_LAYERS, 1)):
         certificate = damaged(mechanism, damage)
         assert (certificate.epsilon, certificate.total_variation) == (inf, 1.0)
 

@@ -6,8 +6,8 @@ from functools import cache
 
 import numpy as np
 import pytest
+from laws import leaks, one_step_delta, one_step_excess
 from mechanisms import name
-from test_tables import leaks, one_step_delta, one_step_excess
 
 import fastnoise as fn
 from fastnoise.arithmetic.elementary import exp_bounds
@@ -152,36 +152,10 @@ def ideal_heights(mechanism) -> Callable[[int], Fraction]:
     return cache(lambda level: top * exp_bounds(exponent * level, DIGITS)[0])
 
 
-@every(STAIRCASES)
-def test_staircase__sums_to_one(mechanism):
-    check_entries_sum_to_one(drawn(mechanism))
-
-
 def staircase_error(mechanism, points: list[int]) -> Fraction:
     law, heights = drawn(mechanism), ideal_heights(mechanism)
     ideal = lambda point: heights(law.level_of(point))  # noqa: E731
     return worst_error(law, Fraction(mechanism.epsilon), ideal, points)
-
-
-@every(STAIRCASES)
-def test_staircase__every_entry_is_right(mechanism):
-    law = drawn(mechanism)
-    starts = [law.radius + (level - 1) * law.steps for level in entry_levels(law) if level]
-    assert len(starts) > law.levels + law.digits
-    assert staircase_error(mechanism, [0, *starts]) <= CLOSE
-
-
-@every(STAIRCASES)
-def test_staircase__both_sides_of_every_step_are_right(mechanism):
-    assert staircase_error(mechanism, edges(drawn(mechanism), range(DEPTH))) <= CLOSE
-
-
-@every(STAIRCASES)
-def test_staircase__random_points_are_right(mechanism, rng):
-    law = drawn(mechanism)
-    points = random_points(law, rng)
-    assert len({law.level_of(point) for point in points}) > 100
-    assert staircase_error(mechanism, points) <= CLOSE
 
 
 @every(STAIRCASES)
@@ -231,31 +205,8 @@ def laplace_top(mechanism) -> Fraction:
     return (1 - b) / (1 + b)
 
 
-@every(LAPLACES)
-def test_laplace__sums_to_one(mechanism):
-    check_entries_sum_to_one(drawn(mechanism))
-
-
 def laplace_error(mechanism, points: list[int]) -> Fraction:
     return falling_error(drawn(mechanism), fall_of(mechanism), laplace_top(mechanism), points)
-
-
-@every(LAPLACES)
-def test_laplace__every_entry_is_right(mechanism):
-    law = drawn(mechanism)
-    starts = [law.radius + (level - 1) * law.steps for level in entry_levels(law) if level]
-    assert len(starts) > law.levels + law.digits
-    assert laplace_error(mechanism, [0, *starts]) <= CLOSE
-
-
-@every(LAPLACES)
-def test_laplace__both_sides_of_every_level_are_right(mechanism):
-    assert laplace_error(mechanism, edges(drawn(mechanism), range(DEPTH))) <= CLOSE
-
-
-@every(LAPLACES)
-def test_laplace__random_points_are_right(mechanism, rng):
-    assert laplace_error(mechanism, random_points(drawn(mechanism), rng)) <= CLOSE
 
 
 @every(LAPLACES)
@@ -269,6 +220,40 @@ def test_laplace__no_two_neighbours_are_further_apart_than_e_to_a_step(mechanism
     pairs = [(heights[k] * law.tilt, heights[k + 1]) for k in heights if k + 1 in heights]
     assert len(pairs) >= law.levels + law.digits
     assert all(0 < here * above <= below <= here for here, below in pairs)
+
+
+# --- laws that never end --------------------------------------------------------------------------
+
+
+def largest_error(mechanism, points: list[int]) -> Fraction:
+    laplace = isinstance(mechanism, fn.DiscreteLaplace)
+    return (laplace_error if laplace else staircase_error)(mechanism, points)
+
+
+@every([*STAIRCASES, *LAPLACES])
+def test_endless__sums_to_one(mechanism):
+    check_entries_sum_to_one(drawn(mechanism))
+
+
+@every([*STAIRCASES, *LAPLACES])
+def test_endless__every_entry_is_right(mechanism):
+    law = drawn(mechanism)
+    starts = [law.radius + (level - 1) * law.steps for level in entry_levels(law) if level]
+    assert len(starts) > law.levels + law.digits
+    assert largest_error(mechanism, [0, *starts]) <= CLOSE
+
+
+@every([*STAIRCASES, *LAPLACES])
+def test_endless__both_sides_of_every_level_are_right(mechanism):
+    assert largest_error(mechanism, edges(drawn(mechanism), range(DEPTH))) <= CLOSE
+
+
+@every([*STAIRCASES, *LAPLACES])
+def test_endless__random_points_are_right(mechanism, rng):
+    law = drawn(mechanism)
+    points = random_points(law, rng)
+    assert len({law.level_of(point) for point in points}) > 100
+    assert largest_error(mechanism, points) <= CLOSE
 
 
 # --- uniform --------------------------------------------------------------------------------------

@@ -83,6 +83,26 @@ def short_tables(monkeypatch):
     monkeypatch.setattr(tables, "MOST_ENTRIES", 64)
 
 
+@pytest.fixture
+def law_of(request):
+    """The law of a case, its shape and its epsilon."""
+
+    def made(case):
+        if case in SEVERAL:
+            request.getfixturevalue("short_tables")
+        epsilon, shape = {**SINGLE, **SEVERAL}[case]
+        law = drawn(epsilon, shape)
+        assert len(law.coins) >= 3 if case in SEVERAL else len(law.coins) == 1
+        return law, shape, epsilon
+
+    return made
+
+
+def up_to(most):
+    """One coin, of an epsilon up to that; or several."""
+    return [*(case for case in SINGLE if SINGLE[case][0] <= most), *SEVERAL]
+
+
 def leaks(layers: list[Fraction], shape: Ball | Box, epsilon: float) -> list[int]:
     """Layers k with a point less than e**-epsilon as likely on layer k + 1 as on layer k.
 
@@ -133,44 +153,19 @@ def check_tail(law: DrawnLayers, shape: Ball | Box, epsilon: float) -> None:
     assert Fraction(epsilon) / 2**60 > Fraction(4, 2**100)
 
 
-@pytest.mark.parametrize("case", SINGLE)
-def test_one_coin__is_private(case):
-    epsilon, shape = SINGLE[case]
-    law = drawn(epsilon, shape)
-    assert len(law.coins) == 1
-    check_private(law, shape, epsilon)
+@pytest.mark.parametrize("case", up_to(1000))
+def test_layers__are_private(case, law_of):
+    check_private(*law_of(case))
 
 
-@pytest.mark.parametrize("case", [case for case in SINGLE if SINGLE[case][0] <= 100])
-def test_one_coin__within_2_to_minus_50_of_the_ideal(case):
-    epsilon, shape = SINGLE[case]
-    check_ideal(drawn(epsilon, shape), shape, epsilon)
+@pytest.mark.parametrize("case", up_to(100))
+def test_layers__within_2_to_minus_50_of_the_ideal(case, law_of):
+    check_ideal(*law_of(case))
 
 
-@pytest.mark.parametrize("case", [case for case in SINGLE if SINGLE[case][0] <= 20])
-def test_one_coin__tail_is_private_at_any_depth(case):
-    epsilon, shape = SINGLE[case]
-    check_tail(drawn(epsilon, shape), shape, epsilon)
-
-
-@pytest.mark.parametrize("case", SEVERAL)
-def test_several_coins__are_private(case, short_tables):
-    epsilon, shape = SEVERAL[case]
-    law = drawn(epsilon, shape)
-    assert len(law.coins) >= 3
-    check_private(law, shape, epsilon)
-
-
-@pytest.mark.parametrize("case", SEVERAL)
-def test_several_coins__within_2_to_minus_50_of_the_ideal(case, short_tables):
-    epsilon, shape = SEVERAL[case]
-    check_ideal(drawn(epsilon, shape), shape, epsilon)
-
-
-@pytest.mark.parametrize("case", SEVERAL)
-def test_several_coins__tail_is_private_at_any_depth(case, short_tables):
-    epsilon, shape = SEVERAL[case]
-    check_tail(drawn(epsilon, shape), shape, epsilon)
+@pytest.mark.parametrize("case", up_to(20))
+def test_layers__tail_is_private_at_any_depth(case, law_of):
+    check_tail(*law_of(case))
 
 
 @pytest.mark.parametrize("case", SINGLE)
@@ -184,15 +179,9 @@ def test_tables__are_whole(case):
     assert law.tables[layout.WIDTH] == 2 * law.tables[layout.DIM] + law.tables[layout.COINS]
 
 
-@pytest.mark.parametrize("case", ["ball-2-1", "ball-3-0.1", "box-3-1", "box-5-0.3"])
-def test_one_part_in_a_million__is_seen(case):
-    epsilon, shape = SINGLE[case]
-    layers = drawn(epsilon * (1 + 1e-6), shape).layers(BEYOND)
-    assert leaks(layers, shape, epsilon) == list(range(len(layers) - 1))
-
-
-def test_one_part_in_a_million__is_seen_with_several_coins(short_tables):
-    epsilon, shape = SEVERAL["box-3-0.1"]
+@pytest.mark.parametrize("case", ["ball-2-1", "ball-3-0.1", "box-3-1", "box-5-0.3", "box-3-0.1"])
+def test_one_part_in_a_million__is_seen(case, law_of):
+    _, shape, epsilon = law_of(case)
     layers = drawn(epsilon * (1 + 1e-6), shape).layers(BEYOND)
     assert leaks(layers, shape, epsilon) == list(range(len(layers) - 1))
 

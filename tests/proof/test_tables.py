@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from fastnoise_kernels import layout
-from laws import STAIRCASES
+from laws import STAIRCASE_TABLES, leaks, one_step_delta, one_step_excess
 
 from fastnoise.arithmetic.elementary import exp_above, exp_bounds
 from fastnoise.laws.alias import LARGEST_EPSILON, alias_cells
@@ -26,7 +26,7 @@ def interesting_levels(law: DrawnLaw) -> list[int]:
     return sorted(k for k in near | set(range(min(60, 3 * lap + 4))) if k >= 0)
 
 
-@pytest.mark.parametrize("parameters", STAIRCASES, ids=str)
+@pytest.mark.parametrize("parameters", STAIRCASE_TABLES, ids=str)
 def test_staircase__neighbours_differ_by_at_most_e_to_epsilon(parameters):
     """Shifting by up to `steps` moves a point by at most one level: compare adjacent levels."""
     epsilon, steps, radius = parameters
@@ -43,7 +43,7 @@ def test_staircase__neighbours_differ_by_at_most_e_to_epsilon(parameters):
         assert below > 0
 
 
-@pytest.mark.parametrize("parameters", [p for p in STAIRCASES if p[0] <= 100], ids=str)
+@pytest.mark.parametrize("parameters", [p for p in STAIRCASE_TABLES if p[0] <= 100], ids=str)
 def test_staircase__within_2_to_minus_50_of_the_ideal(parameters):
     law = DrawnLaw(staircase_tables(*parameters))
     for level in interesting_levels(law):
@@ -52,7 +52,7 @@ def test_staircase__within_2_to_minus_50_of_the_ideal(parameters):
             assert abs(law.level(level) - ideal) <= ideal / 2**50
 
 
-@pytest.mark.parametrize("parameters", STAIRCASES, ids=str)
+@pytest.mark.parametrize("parameters", STAIRCASE_TABLES, ids=str)
 def test_staircase__sums_to_one(parameters):
     law = DrawnLaw(staircase_tables(*parameters))
     assert sum(law.head) == law.whole
@@ -63,7 +63,7 @@ def test_staircase__sums_to_one(parameters):
         assert law.mass(law.levels) + Fraction(law.last, law.whole) == 1
 
 
-@pytest.mark.parametrize("parameters", STAIRCASES, ids=str)
+@pytest.mark.parametrize("parameters", STAIRCASE_TABLES, ids=str)
 def test_staircase__least_likely_entry_is_precise(parameters):
     """192 bits of threshold or more, and 120 of them left at the far end of the tables."""
     law = staircase_tables(*parameters)
@@ -145,13 +145,6 @@ def interesting_points(law: DrawnLaw, rng: np.random.Generator) -> list[int]:
             points.add(start + (1 << int(rng.integers(bits))) - 1)
     points |= {int(rng.integers(1000 * law.steps)) for _ in range(20)}
     return sorted(points)
-
-
-def leaks(law: DrawnLaw, fall: Fraction, points: list[int]) -> list[int]:
-    """Points whose probability is further from the next one's than a factor e**fall."""
-    above = exp_bounds(fall)[1]
-    pairs = [(n, law.point(n), law.point(n + 1)) for n in points]
-    return [n for n, p, q in pairs if not 0 < p * above <= q <= p / above]
 
 
 @pytest.mark.parametrize("parameters", LAPLACE_LAWS, ids=str)
@@ -336,21 +329,6 @@ def truncated_points(law: DrawnLaw, rng: np.random.Generator) -> list[int]:
     near |= {law.end - 1 - law.last_places + i for i in (-2, -1, 0, 1)}
     near |= {int(rng.integers(law.end)) for _ in range(50)}
     return sorted(n for n in near | set(interesting_points(law, rng)) if 0 <= n < law.end - 1)
-
-
-def one_step_excess(law: DrawnLaw, fall: Fraction) -> Fraction:
-    """At least what p(n) is above e**fall p(n + 1), added up, if all but the last two keep it."""
-    growth = 1 / exp_bounds(fall)[1]
-    last, end = law.point(law.end - 1), law.point(law.end)
-    assert end <= last * growth
-    assert law.point(law.end + 1) == 0
-    return end + max(Fraction(0), last - growth * end)
-
-
-def one_step_delta(epsilon: float, delta: Fraction, steps: int) -> Fraction:
-    """Not more than delta (e**(epsilon / steps) - 1) / (e**epsilon - 1)."""
-    growth = 1 / exp_bounds(Fraction(epsilon) / steps)[1] - 1
-    return delta * growth / (1 / exp_bounds(epsilon)[0] - 1)
 
 
 @pytest.mark.parametrize("parameters", TRUNCATED_LAWS, ids=str)

@@ -6,7 +6,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from breakage import Broken
 from fastnoise_kernels import layout
 from fastnoise_kernels.polynomials import POWER_ERROR
 
@@ -25,12 +24,6 @@ pytestmark = pytest.mark.long
 
 HEAD = layout.HEAD_BITS, layout.HEAD_CELLS, layout.HEAD_THRESHOLDS
 DIGIT = layout.DIGIT_BITS, layout.DIGIT_CELLS, layout.DIGIT_THRESHOLDS
-
-
-@pytest.fixture
-def broken(monkeypatch, capsys):
-    with Broken(monkeypatch, capsys) as breaking:
-        yield breaking
 
 
 # --- tables ---------------------------------------------------------------------------------------
@@ -169,28 +162,24 @@ def test_tables__a_wrong_narrow_weight_of_choices_is_seen(broken, at):
 
 @pytest.mark.parametrize("factor", [1.05, 1.0001])
 @pytest.mark.parametrize(
-    ("mechanism", "name", "place"),
+    ("mechanism", "function", "place"),
     [
-        (fn.Staircase(1.0), "fastnoise.mechanisms.staircase.staircase_law", 2),
-        (fn.L1Staircase(2.0, 3), "fastnoise.mechanisms.l1_staircase.ball_law", 3),
-        (
-            fn.DiscreteStaircase(1.0, 10**6),
-            "fastnoise.mechanisms.discrete_staircase.integer_staircase_law",
-            2,
-        ),
+        (fn.Staircase(1.0), "staircase_law", 2),
+        (fn.L1Staircase(2.0, 3), "ball_law", 3),
+        (fn.DiscreteStaircase(1.0, 10**6), "integer_staircase_law", 2),
     ],
     ids=str,
 )
-def test_tables__a_wrong_gamma_is_seen(monkeypatch, broken, mechanism, name, place, factor):
-    home, function = name.rsplit(".", 1)
-    right = getattr(sys.modules[home], function)
+def test_tables__a_wrong_gamma_is_seen(monkeypatch, broken, mechanism, function, place, factor):
+    home = sys.modules[type(mechanism).__module__]
+    right = getattr(home, function)
 
     def wrong(*parameters):
         given = list(parameters)
         given[place] = type(given[place])(given[place] * factor)
         return right(*given)
 
-    monkeypatch.setattr(name, wrong)
+    monkeypatch.setattr(home, function, wrong)
     broken.only_of(mechanism)
     assert broken.failures("tables")
 
@@ -228,22 +217,18 @@ def test_tables__a_truncated_head_is_seen(broken):
 
 
 @pytest.mark.parametrize(
-    ("mechanism", "law"),
+    ("mechanism", "home", "name"),
     [
-        (fn.Staircase(1.0), "fastnoise.laws.line.law.staircase_tables"),
-        (fn.Laplace(1.0), "fastnoise.laws.line.law.laplace_tables"),
-        (
-            fn.TruncatedDiscreteLaplace(0.5, 1e-4, 3),
-            "fastnoise.laws.line.law.truncated_laplace_tables",
-        ),
-        (fn.BoxStaircase(1.0, (1.0, 3.0)), "fastnoise.laws.layers.law.layer_tables"),
+        (fn.Staircase(1.0), laws_of_line, "staircase_tables"),
+        (fn.Laplace(1.0), laws_of_line, "laplace_tables"),
+        (fn.TruncatedDiscreteLaplace(0.5, 1e-4, 3), laws_of_line, "truncated_laplace_tables"),
+        (fn.BoxStaircase(1.0, (1.0, 3.0)), laws_of_layers, "layer_tables"),
     ],
     ids=str,
 )
-def test_ratios__one_part_in_a_million_more_epsilon_is_seen(monkeypatch, broken, mechanism, law):
-    home, name = law.rsplit(".", 1)
-    right = getattr(sys.modules[home], name)
-    monkeypatch.setattr(law, lambda epsilon, *rest: right(epsilon * (1 + 1e-6), *rest))
+def test_ratios__a_millionth_more_epsilon_is_seen(monkeypatch, broken, mechanism, home, name):
+    right = getattr(home, name)
+    monkeypatch.setattr(home, name, lambda epsilon, *rest: right(epsilon * (1 + 1e-6), *rest))
     broken.only_of(mechanism)
     assert broken.failures("ratios")
 

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from conftest import KEY
 from fastnoise_kernels.layout import UNDECIDED
-from laws import l2_law
+from laws import DEEPER, half_up, l2_law
 from mechanisms import FLOATS, INTEGERS, VECTORS, name
-from test_release import DEEPER, half_up
 
 import fastnoise as fn
 from fastnoise.laws.law import Law, Limits
@@ -62,11 +61,11 @@ def test_data_far_smaller_and_far_larger__has_outputs_on_the_grid(mechanism, sca
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("mechanism", [*FLOATS, *VECTORS], ids=name)
+@pytest.mark.parametrize("mechanism", [*FLOATS, *VECTORS, fn.Staircase(50.0)], ids=name)
 def test_zero__has_one_sign(mechanism, dtype, stream):
     """Also where the noise takes the data back to 0."""
     noise = mechanism.sample(300, stream=stream.at(0))
-    for x in (-noise, 0 * noise, -0.0 * noise, -noise - 5e-324):
+    for x in (-noise, 0 * noise, -0.0 * noise, -noise - 5e-324, 0 * noise - 1e-300):
         y = mechanism.perturb(x.astype(dtype), stream=stream.at(0))
         assert not np.signbit(y[y == 0]).any()
     assert (mechanism.perturb(-noise, stream=stream.at(0)) == 0).all()
@@ -100,6 +99,7 @@ def test_denormals__are_snapped_like_any_other_value(dtype, stream):
 def test_overflow__is_infinite_whatever_the_noise():
     """Sums beyond the largest float32 are infinite, none is NaN."""
     y = fn.Staircase(1.0, 1e38).perturb(np.array([3.4e38, -3.4e38] * 500, np.float32))
+    assert y.dtype == np.float32
     assert not np.isnan(y).any()
     assert set(np.sign(y[np.isinf(y)])) == {1.0, -1.0}
 

@@ -9,11 +9,9 @@ from laws import line_law
 
 import fastnoise as fn
 from fastnoise.laws.law import Limits
-from fastnoise.laws.line.drawn import integer_sf
 from fastnoise.laws.line.reader import LineReader
 from fastnoise.laws.line.tables import staircase_tables
 from fastnoise.rows import Rows
-from fastnoise.verify.fit import rejected
 
 DTYPES = ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", ">i4", ">u8"]
 MECHANISMS = [
@@ -164,46 +162,6 @@ def test_add_saturating__at_the_edges_of_64_bits():
                 assert add_saturating(value, noise, least, most) == int(got)
 
 
-FITS = [
-    (epsilon, sensitivity, r)
-    for epsilon in (1e-3, 0.1, 1.0, 5.0)
-    for sensitivity, r in ((1, 1), (2, 1), (10, 4), (10, 10), (1000, 300), (2**40, 2**38))
-]
-
-
-def bins(epsilon: float, sensitivity: int, r: int) -> tuple[np.ndarray, np.ndarray]:
-    """Integers that begin a bin on the right, and the probabilities between them, both sides."""
-    law = fn.DiscreteStaircase(epsilon, sensitivity, r=r)
-    places = law.isf(np.linspace(0.5, 0, 25)[1:-1])
-    right = np.unique(np.maximum(places, 0).astype(np.int64)) + 1
-    tail = np.array([integer_sf(int(i), epsilon, sensitivity, r) for i in right])
-    keep = tail * N > 60
-    right, tail = right[keep], tail[keep]
-    edges = np.concatenate([-right[::-1] + 1, right])
-    return edges, np.diff(np.concatenate([[0.0], tail[::-1], 1.0 - tail, [1.0]]))
-
-
-N = 200_000
-
-
-def is_rejected(noise: np.ndarray, epsilon: float, sensitivity: int, r: int) -> bool:
-    edges, probabilities = bins(epsilon, sensitivity, r)
-    counts = np.bincount(np.searchsorted(edges, noise, side="right"), minlength=edges.size + 1)
-    return rejected(counts, probabilities)
-
-
-@pytest.mark.parametrize(("epsilon", "sensitivity", "r"), FITS)
-def test_discrete_staircase__fits(epsilon, sensitivity, r, stream):
-    noise = fn.DiscreteStaircase(epsilon, sensitivity, r=r).sample(N, stream=stream)
-    assert not is_rejected(noise, epsilon, sensitivity, r)
-
-
-@pytest.mark.parametrize(("epsilon", "sensitivity", "r"), FITS)
-def test_discrete_staircase__five_percent_less_epsilon_is_rejected(epsilon, sensitivity, r, stream):
-    noise = fn.DiscreteStaircase(0.95 * epsilon, sensitivity, r=r).sample(N, stream=stream)
-    assert is_rejected(noise, epsilon, sensitivity, r)
-
-
 def test_geometric__is_the_staircase_of_sensitivity_one():
     geometric, staircase = fn.Geometric(0.7), fn.DiscreteStaircase(0.7)
     assert repr(geometric) == "Geometric(epsilon=0.7)"
@@ -213,12 +171,6 @@ def test_geometric__is_the_staircase_of_sensitivity_one():
     assert geometric.privacy == fn.Privacy(0.7, 0.0, "l1", 1, 0.7)
     assert geometric.privacy.at(3) == pytest.approx(2.1)
     assert staircase.privacy.adjacency == "element"
-
-
-@pytest.mark.parametrize("sensitivity", [0, -1, 1.5, "1", None, True, 2**58])
-def test_bad_sensitivity(sensitivity):
-    with pytest.raises((ValueError, TypeError), match="sensitivity must be"):
-        fn.DiscreteStaircase(1.0, sensitivity)
 
 
 def test_sensitivity_over_epsilon__is_limited():

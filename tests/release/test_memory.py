@@ -1,11 +1,7 @@
 """Does perturbing need memory for the data only?"""
 
-import os
-import subprocess
-import sys
-import textwrap
-
 import pytest
+from interpreters import run
 
 
 def grown(body: str) -> float:
@@ -27,15 +23,7 @@ def grown(body: str) -> float:
         choice.choose(np.ones((10_000, 16)))
         {body}
         """
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(script).format(body=body)],
-        capture_output=True,
-        text=True,
-        timeout=240,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-    )
-    assert done.returncode == 0, done.stderr
-    return float(done.stdout)
+    return float(run(script.format(body=body)))
 
 
 CASES = {

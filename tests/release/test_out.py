@@ -7,10 +7,9 @@ from math import inf, nan
 import numpy as np
 import pytest
 from conftest import KEY
-from laws import line_law
+from laws import DEEPER, WIDE, exact, line_law, wide_vectors
 from mechanisms import DRAWN, INTEGERS, name
 from numpy.lib.stride_tricks import as_strided
-from test_release import DEEPER, WIDE, exact, wide_vectors
 
 import fastnoise as fn
 from fastnoise.laws.law import Law, Limits

@@ -1,47 +1,13 @@
 """Is compiled code kept, never stale, and never in the way?"""
 
 import os
-import shutil
 import subprocess
 import sys
-from pathlib import Path
 
-import fastnoise_kernels
 import pytest
-
-import fastnoise
+from interpreters import DRAW, output
 
 pytestmark = pytest.mark.long
-
-DRAW = """
-import fastnoise as fn
-stream = fn.Stream.from_key(bytes(32))
-print(fn.Staircase(epsilon=1.0).sample(3, stream=stream).tolist())
-"""
-
-
-def run(code: str, root: Path | None = None, **environment: str) -> subprocess.CompletedProcess:
-    path = [str(root)] if root else sys.path
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join(path), **environment}
-    command = [sys.executable, "-W", "error", "-c", code]
-    return subprocess.run(command, capture_output=True, text=True, timeout=240, env=env, cwd="/")
-
-
-def output(code: str, root: Path | None = None, **environment: str) -> str:
-    done = run(code, root, **environment)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
-
-
-@pytest.fixture
-def installed(tmp_path):
-    """A copy of both packages, as an install would lay them side by side."""
-    root = tmp_path / "site"
-    for package in (fastnoise, fastnoise_kernels):
-        source = Path(package.__file__).parent
-        ignored = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(source, root / source.name, ignore=ignored)
-    return root
 
 
 def test_edited_helper__changes_what_a_fresh_process_runs(installed, tmp_path):

@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from test_cache import DRAW, installed, output  # noqa: F401  # a fixture
+from interpreters import DRAW, output
 
 pytestmark = pytest.mark.long
 
@@ -280,7 +280,7 @@ def test_warmup__says_why_nothing_is_kept(tmp_path):
 FOLDER = "from fastnoise_kernels.cache import cache_folder\nprint(cache_folder())"
 
 
-def test_digest__sees_folders_below(installed):  # noqa: F811
+def test_digest__sees_folders_below(installed):
     before = output(FOLDER, installed)
     below = installed / "fastnoise_kernels" / "below" / "further"
     below.mkdir(parents=True)
@@ -290,7 +290,7 @@ def test_digest__sees_folders_below(installed):  # noqa: F811
     assert len({before, once, output(FOLDER, installed)}) == 3
 
 
-def test_digest__of_a_zip_is_that_of_its_sources(installed, tmp_path):  # noqa: F811
+def test_digest__of_a_zip_is_that_of_its_sources(installed, tmp_path):
     zipped = Path(shutil.make_archive(str(tmp_path / "site"), "zip", installed))
     assert output(FOLDER, zipped) == output(FOLDER, installed)
     assert output(DRAW, zipped) == output(DRAW, installed)

@@ -198,22 +198,9 @@ def test_ids__one_person_has_one_address_however_typed(kind, stream):
 
 
 def test_ids__that_look_alike_are_different_people(stream):
-    texts = [
-        "7",
-        "007",
-        "+7",
-        "7.0",
-        " 7",
-        "7 ",
-        "-0",
-        "0",
-        "00",
-        "\N{ARABIC-INDIC DIGIT SEVEN}",
-        "7e0",
-        "18446744073709551616",
-    ]
-    texts += [f"{{{TEXT}}}", f"urn:uuid:{TEXT}", TEXT, TEXT[:-1], TEXT.replace("-", "", 1)]
-    texts += ["a", "A", "á", "a\N{COMBINING ACUTE ACCENT}", "", " "]
+    texts = ["7", "007", "+7", "7.0", " 7", "7 ", "-0", "0", "00", "7e0", "18446744073709551616"]
+    texts += ["\N{ARABIC-INDIC DIGIT SEVEN}", f"{{{TEXT}}}", f"urn:uuid:{TEXT}", TEXT, TEXT[:-1]]
+    texts += [TEXT.replace("-", "", 1), "a", "A", "á", "a\N{COMBINING ACUTE ACCENT}", "", " "]
     assert apart([noise_of(pa.array(texts), stream)])
 
 
