@@ -155,12 +155,16 @@ def test_damage__steps_that_are_too_narrow_cost_twice(damaged):
     assert certificate.total_variation == 1.0
 
 
-def of_width(width):
+def with_word(at, value):
     def change(law):
-        law[layout.WIDTH] = width
+        law[at] = value
         return law
 
     return change
+
+
+def of_width(width):
+    return with_word(layout.WIDTH, width)
 
 
 UNFIT = {
@@ -168,10 +172,11 @@ UNFIT = {
     "a word more that is drawn again beside it": (LINES[3], less(layout.REST_SIDE, 1)),
     "long rows": (fn.Staircase(1.0), of_width(layout.LONG)),
     "short rows": (fn.Staircase(1e-3), of_width(layout.SHORT)),
-    "sloping rows": (fn.Staircase(1e-3), of_width(layout.SLOPING)),
+    "sloping rows": (fn.Staircase(1e-3), with_word(layout.SLOPE_BITS, 12)),
     "short rows of a slope": (fn.Laplace(1.0), of_width(layout.SHORT)),
-    "long rows of a slope": (fn.Laplace(1.0), of_width(layout.LONG)),
-    "sloping rows of many levels": (fn.Laplace(1e-3), of_width(layout.SLOPING)),
+    "flat rows of a slope": (fn.Laplace(1.0), with_word(layout.SLOPES, 0)),
+    "rows of fewer slopes": (fn.Laplace(1.0), less(layout.SLOPE_BITS, 1)),
+    "rows of a digit with more cells": (fn.Laplace(1.0), less(layout.DIGIT_BITS, -1)),
     "rows of no kind": (fn.Laplace(1.0), of_width(5)),
 }
 
