@@ -1,7 +1,12 @@
 """Laws made of tables that no mechanism has, and what tests ask of laws."""
 
+from fractions import Fraction
+from itertools import pairwise
+from math import exp, expm1
+
 import numpy as np
 
+from fastnoise.arithmetic.elementary import exp_bounds
 from fastnoise.compiled import read_only
 from fastnoise.laws.l2.law import L2Law
 from fastnoise.laws.l2.reader import L2Reader
@@ -38,3 +43,42 @@ def vector_law(filler, tables, grids):
     }
     kind, more = kinds[filler]
     return kind(**fields, **more).with_tables(tables)
+
+
+# --- ideal probabilities ------------------------------------------------------------------------
+
+
+def ideal_level(epsilon, steps, radius, level, bits=400):
+    """P(level) of the staircase with e**-epsilon itself, to about 2**-bits."""
+    b = exp_bounds(epsilon, bits)[0]
+    height = (1 - b) / (2 * radius + 2 * b * (steps - radius) - (1 - b))
+    return height * (2 * radius - 1) if level == 0 else height * b**level * 2 * steps
+
+
+def ideal_laplace(fall, noise, digits=120):
+    """P(noise) of the discrete Laplace law that falls by e**-fall a step."""
+    b = exp_bounds(fall, digits)[0]
+    return (1 - b) / (1 + b) * exp_bounds(fall * abs(noise), digits)[0]
+
+
+def integer_sf(noise, epsilon, steps, radius):
+    """P(X >= noise) of the integer staircase, for noise >= 0.
+
+    See docs/mathematics.md#discrete-staircase.
+    """
+    b, q = exp(-epsilon), exp(-epsilon) / -expm1(-epsilon)
+    height = 1 / (2 * radius - 1 + 2 * steps * q)
+    k, j = divmod(noise, steps)
+    inside = min(j, radius) + b * max(0, j - radius)
+    return b**k * ((1 + height) / 2 - height * inside)
+
+
+def ideal_layers(epsilon, first, points):
+    """P(layer k), proportional to e**(-epsilon k) * points[k], of which `first` tell all."""
+    b = exp_bounds(epsilon, 200)[0]
+    total, row, m = Fraction(0), list(first), 0
+    while row:  # sums of b**k C(k, m)
+        total += row[0] * b**m / (1 - b) ** (m + 1)
+        row, m = [y - x for x, y in pairwise(row)], m + 1
+    powers = [exp_bounds(Fraction(epsilon) * k, 60)[0] for k in range(len(points))]
+    return [power * p / total for power, p in zip(powers, points, strict=True)]

@@ -12,7 +12,7 @@ from mechanisms import CHOICES, DRAWN, EVERY, INTEGERS, name
 
 import fastnoise as fn
 from fastnoise.arithmetic.elementary import exp_bounds
-from fastnoise.ideal.truncated_discrete_laplace import exact_delta
+from fastnoise.arithmetic.floats import exact_delta
 from fastnoise.laws.choice.law import ChoiceLaw
 
 EXTREME = [

@@ -11,7 +11,7 @@ from mpmath import mp
 
 import fastnoise as fn
 from fastnoise.arithmetic.elementary import exp_bounds
-from fastnoise.ideal.truncated_discrete_laplace import exact_delta
+from fastnoise.arithmetic.floats import exact_delta
 from fastnoise.laws.layers.balls import l1_points
 from fastnoise.laws.layers.drawn import DrawnLayers
 from fastnoise.laws.line.drawn import DrawnLaw

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from conftest import KEY
+from laws import integer_sf
 
 import fastnoise as fn
-from fastnoise.laws.line.drawn import integer_sf
 from fastnoise.verify.fit import rejected
 
 N = 200_000

@@ -5,11 +5,10 @@ import pytest
 from conftest import KEY
 from fastnoise_kernels.integers import add_saturating
 from fastnoise_kernels.layout import UNDECIDED
-from laws import line_law
+from laws import integer_sf, line_law
 
 import fastnoise as fn
 from fastnoise.laws.law import Limits
-from fastnoise.laws.line.drawn import integer_sf
 from fastnoise.laws.line.reader import LineReader
 from fastnoise.laws.line.tables import staircase_tables
 from fastnoise.rows import Rows

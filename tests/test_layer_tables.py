@@ -7,11 +7,12 @@ from math import comb, prod
 import pytest
 from fastnoise_kernels import layout
 from fastnoise_kernels.sorting import sorting_network
+from laws import ideal_layers
 
 from fastnoise.arithmetic.elementary import exp_bounds
 from fastnoise.laws.layers import tables
 from fastnoise.laws.layers.balls import l1_points
-from fastnoise.laws.layers.drawn import DrawnLayers, ideal_layers
+from fastnoise.laws.layers.drawn import DrawnLayers
 from fastnoise.laws.layers.tables import (
     SLACK,
     differences,

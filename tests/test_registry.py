@@ -76,8 +76,8 @@ def test_mechanisms__that_lack_something_are_not_built():
         grid = 1.0
         privacy = None
 
-    with pytest.raises(TypeError, match=r"abstract method.*_changed.*_law"):
+    with pytest.raises(TypeError, match=r"abstract method.*_adjacency.*_law"):
         Half()
     assert Mechanism.__abstractmethods__ == {
-        *("grid", "privacy", "_law", "_changed", "_chosen_grid"),
+        *("grid", "_adjacency", "_law", "_chosen_grid"),
     }

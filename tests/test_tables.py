@@ -5,10 +5,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from fastnoise_kernels import layout
+from laws import ideal_laplace, ideal_level
 
 from fastnoise.arithmetic.elementary import exp_above, exp_bounds
 from fastnoise.laws.alias import LARGEST_EPSILON, alias_cells
-from fastnoise.laws.line.drawn import DrawnLaw, ideal_laplace, ideal_level
+from fastnoise.laws.line.drawn import DrawnLaw
 from fastnoise.laws.line.finite_tables import truncated_laplace_tables, uniform_tables
 from fastnoise.laws.line.reader import Table
 from fastnoise.laws.line.tables import laplace_tables, staircase_tables

@@ -88,10 +88,6 @@ def _refuse_small(epsilon: float, least: float) -> None:
         raise ValueError(refusal("epsilon", epsilon, allowed))
 
 
-def _rounded(gamma: Decimal) -> float:
-    return max(float(gamma), sys.float_info.min)
-
-
 @functools.lru_cache(maxsize=256)
 def _power_gamma(epsilon: float, dim: int, m: int) -> float:
     """Where F = M_{d+m} / M_d turns: F' has the sign of u_{d+m-1} u_d - u_{d+m} u_{d-1}.

@@ -3,6 +3,7 @@
 import math
 from abc import abstractmethod
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,6 +48,7 @@ class CappedLaw(SymmetricLaw):
     """
 
     epsilon: float
+    delta: float | Fraction
     sensitivity: int
 
     @property

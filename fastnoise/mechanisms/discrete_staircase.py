@@ -12,9 +12,6 @@ from fastnoise.laws.grids import integer_sensitivity
 from fastnoise.laws.line.law import StaircaseLaw, integer_staircase_law
 from fastnoise.mechanisms.mechanism import (
     IntegerMechanism,
-    Privacy,
-    any_changed,
-    refuse_changed,
 )
 from fastnoise.validation import epsilon_below, refusal, whole
 
@@ -22,9 +19,7 @@ from fastnoise.validation import epsilon_below, refusal, whole
 class _Staircase(IdealDiscreteStaircase, IntegerMechanism):
     """What `DiscreteStaircase` and `Geometric` share: everything but parameters and adjacency."""
 
-    @property
-    def delta(self) -> float:
-        return 0.0
+    sensitivity: int
 
     def _law(self, grid: float | None) -> StaircaseLaw:
         return integer_staircase_law(self.epsilon, self.sensitivity, self.r)
@@ -47,6 +42,8 @@ class DiscreteStaircase(_Staircase):
     DiscreteStaircase(epsilon=1.0, sensitivity=10, r=4)
     """
 
+    _adjacency = "element"
+
     epsilon: float
     sensitivity: int
     r: int
@@ -61,16 +58,9 @@ class DiscreteStaircase(_Staircase):
     ) -> None:
         epsilon = epsilon_below(epsilon)
         sensitivity = integer_sensitivity(epsilon, sensitivity)
-        object.__setattr__(self, "epsilon", epsilon)
-        object.__setattr__(self, "sensitivity", sensitivity)
-        object.__setattr__(self, "r", _radius(epsilon, sensitivity, cost, r))
-
-    @property
-    def privacy(self) -> Privacy:
-        return Privacy(self.epsilon, self.delta, "element", self.sensitivity, None)
-
-    def _changed(self, changed: Any) -> int | None:
-        return refuse_changed(changed, "element")
+        vars(self).update(
+            epsilon=epsilon, sensitivity=sensitivity, r=_radius(epsilon, sensitivity, cost, r)
+        )
 
 
 @dataclass(frozen=True, init=False)
@@ -86,27 +76,16 @@ class Geometric(_Staircase):
     dtype('int64')
     """
 
+    _adjacency = "l1"
+    _lipschitz = True
+    sensitivity = r = 1
+
     epsilon: float
 
     def __init__(self, epsilon: float) -> None:
         epsilon = epsilon_below(epsilon)
         integer_sensitivity(epsilon, 1)
-        object.__setattr__(self, "epsilon", epsilon)
-
-    @property
-    def sensitivity(self) -> int:  # type: ignore[override]
-        return 1
-
-    @property
-    def r(self) -> int:  # type: ignore[override]
-        return 1
-
-    @property
-    def privacy(self) -> Privacy:
-        return Privacy(self.epsilon, self.delta, "l1", 1, self.epsilon)
-
-    def _changed(self, changed: Any) -> int | None:
-        return any_changed(changed)
+        vars(self).update(epsilon=epsilon)
 
 
 def _radius(epsilon: float, sensitivity: int, cost: Cost, r: Any) -> int:

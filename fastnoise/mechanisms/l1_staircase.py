@@ -10,7 +10,7 @@ from fastnoise.design.radial_gamma import LARGEST_DIM, optimal_radial_gamma
 from fastnoise.ideal.l1_staircase import IdealL1Staircase
 from fastnoise.laws.layers.law import BallLaw, ball_grid, ball_law
 from fastnoise.laws.line.law import StaircaseLaw, staircase_grid, staircase_law
-from fastnoise.mechanisms.mechanism import Privacy, VectorMechanism
+from fastnoise.mechanisms.mechanism import VectorMechanism
 from fastnoise.validation import epsilon_below, fraction, refusal, sensitivity_above, whole
 
 
@@ -38,6 +38,8 @@ class L1Staircase(IdealL1Staircase, VectorMechanism):
     0.388135
     """
 
+    _adjacency = "l1"
+
     epsilon: float
     dim: int
     sensitivity: float
@@ -54,18 +56,12 @@ class L1Staircase(IdealL1Staircase, VectorMechanism):
     ) -> None:
         epsilon, sensitivity = epsilon_below(epsilon), sensitivity_above(sensitivity)
         dim = whole("dim", dim, 1, LARGEST_DIM + 1)
-        object.__setattr__(self, "epsilon", epsilon)
-        object.__setattr__(self, "dim", dim)
-        object.__setattr__(self, "sensitivity", sensitivity)
-        object.__setattr__(self, "gamma", _gamma(epsilon, dim, sensitivity, cost, gamma))
-
-    @property
-    def delta(self) -> float:
-        return 0.0
-
-    @property
-    def privacy(self) -> Privacy:
-        return Privacy(self.epsilon, self.delta, "l1", self.sensitivity, None)
+        vars(self).update(
+            epsilon=epsilon,
+            dim=dim,
+            sensitivity=sensitivity,
+            gamma=_gamma(epsilon, dim, sensitivity, cost, gamma),
+        )
 
     @property
     def grid(self) -> float:

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from fastnoise.ideal.l2_laplace import IdealL2Laplace, IdealMultiUserLaplace
 from fastnoise.laws.grids import CHANGED
 from fastnoise.laws.l2.law import L2Law, l2_grid, l2_law
 from fastnoise.laws.line.law import LaplaceLaw, laplace_grid, laplace_law
 from fastnoise.mechanisms.mechanism import (
-    Privacy,
     VectorMechanism,
-    any_changed,
-    refuse_changed,
 )
 from fastnoise.validation import epsilon_below, sensitivity_above, whole
 
@@ -25,19 +22,18 @@ class _Vectors(VectorMechanism):
     """The parameters of both, and what does not depend on the adjacency."""
 
     _users: ClassVar[int]  # how many vectors may change together
+    _lipschitz = True
 
     epsilon: float
     dim: int
     sensitivity: float
 
     def __init__(self, epsilon: float, dim: int, sensitivity: float = 1.0) -> None:
-        object.__setattr__(self, "epsilon", epsilon_below(epsilon))
-        object.__setattr__(self, "dim", whole("dim", dim, 1, LARGEST_DIM + 1))
-        object.__setattr__(self, "sensitivity", sensitivity_above(sensitivity))
-
-    @property
-    def delta(self) -> float:
-        return 0.0
+        vars(self).update(
+            epsilon=epsilon_below(epsilon),
+            dim=whole("dim", dim, 1, LARGEST_DIM + 1),
+            sensitivity=sensitivity_above(sensitivity),
+        )
 
     @property
     def grid(self) -> float:
@@ -78,15 +74,9 @@ class L2Laplace(IdealL2Laplace, _Vectors):
     (L2Laplace(epsilon=0.5, dim=2, sensitivity=3.0), 216.0)
     """
 
+    _adjacency = "l2"
+
     _users = 1
-
-    @property
-    def privacy(self) -> Privacy:
-        lipschitz = self.epsilon / self.sensitivity
-        return Privacy(self.epsilon, self.delta, "l2", self.sensitivity, lipschitz)
-
-    def _changed(self, changed: Any) -> int | None:
-        return refuse_changed(changed, "vector")
 
 
 @dataclass(frozen=True, init=False)
@@ -105,12 +95,7 @@ class MultiUserLaplace(IdealMultiUserLaplace, _Vectors):
     ('sum-l2', 1.0)
     """
 
+    _adjacency = "sum-l2"
+    _made_for = CHANGED
+
     _users = CHANGED
-
-    @property
-    def privacy(self) -> Privacy:
-        lipschitz = self.epsilon / self.sensitivity
-        return Privacy(self.epsilon, self.delta, "sum-l2", self.sensitivity, lipschitz, CHANGED)
-
-    def _changed(self, changed: Any) -> int | None:
-        return any_changed(changed) or CHANGED

@@ -6,12 +6,12 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Self, TypedDict, Unpack, overload
+from typing import Any, ClassVar, Self, TypedDict, Unpack, overload
 
 import numpy.typing as npt
 
 from fastnoise import dispatch
-from fastnoise.arithmetic.floats import float_above
+from fastnoise.arithmetic.floats import float_above, stated_delta
 from fastnoise.certificate import Certificate, certified
 from fastnoise.float_mode import refuse_odd_floats
 from fastnoise.laws.grids import given_grid
@@ -19,6 +19,8 @@ from fastnoise.laws.law import Law
 from fastnoise.stream import Stream
 from fastnoise.validation import exact, refusal, whole
 
+# By adjacency, where epsilon is not shared among those that change.
+PAYS_ALONE = {"element": "element", "l2": "vector", "box": "vector", "cost": "row of costs"}
 TOLERATED = 1.01  # times epsilon, where more rows change than an explicit grid is made for
 
 
@@ -82,6 +84,12 @@ class Mechanism(ABC):
     Of two kinds (`fastnoise.registry`): additive laws, and channels, which replace a value.
     """
 
+    epsilon: float
+    delta: float | Fraction = 0.0
+    sensitivity: float
+    _lipschitz: ClassVar[bool] = False  # epsilon is in proportion to the change
+    _made_for: ClassVar[int | None] = None  # so many changes that snapping widens
+
     def __new__(cls, *_: Any, **__: Any) -> Self:
         refuse_odd_floats()  # parameters are computed and kept
         return super().__new__(cls)
@@ -99,14 +107,26 @@ class Mechanism(ABC):
     def _chosen_grid(self, grid: Any) -> Any:
         """The grid that the caller means, checked."""
 
-    @abstractmethod
-    def _changed(self, changed: Any) -> int | None:
-        """How many change together, checked; None where it makes no difference."""
-
     @property
     @abstractmethod
+    def _adjacency(self) -> str:
+        """What may change between neighbours: "element", "l1", "l2", "sum-l2", "box" or "cost"."""
+
+    @property
     def privacy(self) -> Privacy:
         """What is promised."""
+        rate = self.epsilon / self.sensitivity if self._lipschitz else None
+        delta = stated_delta(self.delta) if self.delta else 0.0
+        return Privacy(self.epsilon, delta, self._adjacency, self.sensitivity, rate, self._made_for)
+
+    def _changed(self, changed: Any) -> int | None:
+        """How many change together, checked; None where it makes no difference."""
+        if changed is None:
+            return self._made_for
+        if alone := PAYS_ALONE.get(self._adjacency):
+            allowed = f"left out, because each {alone} that changes pays epsilon by itself"
+            raise ValueError(refusal("changed", changed, allowed))
+        return whole("changed", changed, 1, 1 << 63)
 
     @property
     def released_sensitivity(self) -> Any:
@@ -281,16 +301,3 @@ class IntegerMechanism(Additive):
         ):
             return self.grid
         raise ValueError(refusal("grid", grid, '"auto" or 1 for integers'))
-
-
-def refuse_changed(changed: Any, what: str) -> int | None:
-    """Where epsilon is not shared among those that change: None."""
-    if changed is not None:
-        allowed = f"left out, because each {what} that changes pays epsilon by itself"
-        raise ValueError(refusal("changed", changed, allowed))
-    return None
-
-
-def any_changed(changed: Any) -> int | None:
-    """Where epsilon is shared among as many as change."""
-    return None if changed is None else whole("changed", changed, 1, 1 << 63)

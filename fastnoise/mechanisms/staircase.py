@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from fastnoise.design.gamma import Cost, dominating_gamma, heuristic_gamma, optimal_gamma
 from fastnoise.ideal.staircase import IdealStaircase
 from fastnoise.laws.line.law import StaircaseLaw, staircase_grid, staircase_law
-from fastnoise.mechanisms.mechanism import Additive, Privacy, refuse_changed
+from fastnoise.mechanisms.mechanism import Additive
 from fastnoise.validation import epsilon_below, fraction, refusal, sensitivity_above
 
 
@@ -34,6 +33,8 @@ class Staircase(IdealStaircase, Additive):
     0.959517
     """
 
+    _adjacency = "element"
+
     epsilon: float
     sensitivity: float
     gamma: float
@@ -47,17 +48,11 @@ class Staircase(IdealStaircase, Additive):
         gamma: float | str | None = None,
     ) -> None:
         epsilon, sensitivity = epsilon_below(epsilon), sensitivity_above(sensitivity)
-        object.__setattr__(self, "epsilon", epsilon)
-        object.__setattr__(self, "sensitivity", sensitivity)
-        object.__setattr__(self, "gamma", staircase_gamma(epsilon, sensitivity, cost, gamma))
-
-    @property
-    def delta(self) -> float:
-        return 0.0
-
-    @property
-    def privacy(self) -> Privacy:
-        return Privacy(self.epsilon, self.delta, "element", self.sensitivity, None)
+        vars(self).update(
+            epsilon=epsilon,
+            sensitivity=sensitivity,
+            gamma=staircase_gamma(epsilon, sensitivity, cost, gamma),
+        )
 
     @property
     def grid(self) -> float:
@@ -70,9 +65,6 @@ class Staircase(IdealStaircase, Additive):
 
     def _law(self, grid: float | None) -> StaircaseLaw:
         return staircase_law(self.epsilon, self.sensitivity, self.gamma, grid)
-
-    def _changed(self, changed: Any) -> int | None:
-        return refuse_changed(changed, "element")
 
 
 def staircase_gamma(

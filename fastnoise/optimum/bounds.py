@@ -22,10 +22,11 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from fastnoise.arithmetic.floats import exact_delta
 from fastnoise.design.gamma import Cost, cost_power
 from fastnoise.design.moments import precise
 from fastnoise.design.quadrature import array_cost, finite_values
-from fastnoise.ideal.truncated_discrete_laplace import exact_delta, power_sums
+from fastnoise.ideal.truncated_discrete_laplace import power_sums
 from fastnoise.optimum.approximate import budget, priced
 from fastnoise.validation import refusal, whole
 

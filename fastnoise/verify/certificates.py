@@ -7,8 +7,8 @@ from fractions import Fraction
 from itertools import islice
 from typing import Any
 
+from fastnoise.arithmetic.floats import exact_delta
 from fastnoise.certificate import Certificate
-from fastnoise.ideal.truncated_discrete_laplace import exact_delta
 from fastnoise.laws.layers.drawn import DrawnLayers
 from fastnoise.laws.line.drawn import DrawnLaw
 from fastnoise.mechanisms.l1_staircase import L1Staircase

@@ -16,6 +16,7 @@ from itertools import pairwise
 from math import ceil, comb, prod
 from typing import Any, NamedTuple
 
+from fastnoise.arithmetic.floats import exact_delta
 from fastnoise.ideal.box_staircase import IdealBoxStaircase
 from fastnoise.ideal.capped_law import CappedLaw
 from fastnoise.ideal.discrete_laplace import IdealDiscreteLaplace
@@ -24,7 +25,6 @@ from fastnoise.ideal.l1_staircase import IdealL1Staircase
 from fastnoise.ideal.l2_laplace import IdealL2Laplace, IdealMultiUserLaplace
 from fastnoise.ideal.laplace import IdealLaplace
 from fastnoise.ideal.staircase import IdealStaircase
-from fastnoise.ideal.truncated_discrete_laplace import exact_delta
 
 DIGITS = 160  # differences of tails cost 16 for a scale of 2**52, the ends of a law some 30 more
 MANY_CHANGED = 65_536  # elements or users that l1 and sum-l2 mechanisms are widened for
@@ -191,7 +191,7 @@ def ideal_law(mechanism: Any) -> Ideal | IdealLayers | IdealScale:
         case IdealDiscreteLaplace():
             return IdealFall(mechanism.epsilon, mechanism.sensitivity)
         case CappedLaw():
-            delta = exact_delta(mechanism.delta)  # type: ignore[attr-defined]
+            delta = exact_delta(mechanism.delta)
             return IdealCut(mechanism.epsilon, delta, mechanism.sensitivity)
         case IdealLaplace():
             return IdealFall(mechanism.epsilon, snapped_steps(mechanism, MANY_CHANGED))

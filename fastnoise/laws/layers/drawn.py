@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
-from itertools import pairwise
 
 from fastnoise_kernels import layout
 
-from fastnoise.arithmetic.elementary import exp_bounds
 from fastnoise.laws.alias import Tables
 from fastnoise.laws.line.reader import Table
 
@@ -73,14 +70,3 @@ def _convolved(a: list[Fraction], b: list[Fraction], times: int) -> list[Fractio
         for i, x in enumerate(a):
             total[i + times * j] += x * y
     return total
-
-
-def ideal_layers(epsilon: float, first: Sequence[int], points: Sequence[int]) -> list[Fraction]:
-    """P(layer k), proportional to e**(-epsilon k) * points[k], of which `first` tell all."""
-    b = exp_bounds(epsilon, 200)[0]
-    total, row, m = Fraction(0), list(first), 0
-    while row:  # sums of b**k C(k, m)
-        total += row[0] * b**m / (1 - b) ** (m + 1)
-        row, m = [y - x for x, y in pairwise(row)], m + 1
-    powers = [exp_bounds(Fraction(epsilon) * k, 60)[0] for k in range(len(points))]
-    return [power * p / total for power, p in zip(powers, points, strict=True)]

@@ -1,14 +1,13 @@
-"""Exact probabilities: those of a law, recovered from its tables, and those it should have."""
+"""Exact probabilities of a law, recovered from its tables."""
 
 from __future__ import annotations
 
 from fractions import Fraction
 from functools import cached_property
-from math import exp, expm1, prod
+from math import prod
 
 from fastnoise_kernels import layout
 
-from fastnoise.arithmetic.elementary import exp_bounds
 from fastnoise.laws.alias import Tables
 from fastnoise.laws.line.reader import Slopes, Table
 from fastnoise.laws.line.tables import row_width
@@ -128,28 +127,3 @@ class DrawnLaw:
     def mass(self, levels: int) -> Fraction:
         """P(level <= levels)."""
         return sum((self.level(k) for k in range(levels + 1)), Fraction(0))
-
-
-def ideal_level(epsilon: float, steps: int, radius: int, level: int, bits: int = 400) -> Fraction:
-    """P(level) of the staircase with e**-epsilon itself, to about 2**-bits."""
-    b = exp_bounds(epsilon, bits)[0]
-    height = (1 - b) / (2 * radius + 2 * b * (steps - radius) - (1 - b))
-    return height * (2 * radius - 1) if level == 0 else height * b**level * 2 * steps
-
-
-def ideal_laplace(fall: Fraction, noise: int, digits: int = 120) -> Fraction:
-    """P(noise) of the discrete Laplace law that falls by e**-fall a step."""
-    b = exp_bounds(fall, digits)[0]
-    return (1 - b) / (1 + b) * exp_bounds(fall * abs(noise), digits)[0]
-
-
-def integer_sf(noise: int, epsilon: float, steps: int, radius: int) -> float:
-    """P(X >= noise) of the integer staircase, for noise >= 0.
-
-    See docs/mathematics.md#discrete-staircase.
-    """
-    b, q = exp(-epsilon), exp(-epsilon) / -expm1(-epsilon)
-    height = 1 / (2 * radius - 1 + 2 * steps * q)
-    k, j = divmod(noise, steps)
-    inside = min(j, radius) + b * max(0, j - radius)
-    return b**k * ((1 + height) / 2 - height * inside)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from fractions import Fraction
 from math import inf
 
-from fastnoise.arithmetic.floats import float_above
+from fastnoise.arithmetic.floats import float_above, stated_delta
 from fastnoise.certificate import BOUNDED, READ_BACK, Guarantee
 from fastnoise.ideal.discrete_uniform import FlatWeights
-from fastnoise.ideal.truncated_discrete_laplace import stated_delta, truncation
+from fastnoise.ideal.truncated_discrete_laplace import truncation
 from fastnoise.laws.alias import Tables
 from fastnoise.laws.line import proof
 from fastnoise.laws.line.drawn import DrawnLaw
