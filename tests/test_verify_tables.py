@@ -175,8 +175,8 @@ def test_tables__a_wrong_narrow_weight_of_choices_is_seen(broken, at):
         (fn.L1Staircase(2.0, 3), "fastnoise.mechanisms.l1_staircase.ball_law", 3),
         (
             fn.DiscreteStaircase(1.0, 10**6),
-            "fastnoise.mechanisms.discrete_staircase.integer_staircase_law",
-            2,
+            "fastnoise.mechanisms.discrete_staircase.integer_law",
+            "radius",
         ),
     ],
     ids=str,
@@ -185,10 +185,10 @@ def test_tables__a_wrong_gamma_is_seen(monkeypatch, broken, mechanism, name, pla
     home, function = name.rsplit(".", 1)
     right = getattr(sys.modules[home], function)
 
-    def wrong(*parameters):
-        given = list(parameters)
+    def wrong(*parameters, **named):
+        given = named if place in named else list(parameters)
         given[place] = type(given[place])(given[place] * factor)
-        return right(*given)
+        return right(*parameters, **given) if place in named else right(*given)
 
     monkeypatch.setattr(name, wrong)
     broken.only_of(mechanism)

@@ -57,6 +57,11 @@ def steps_across(epsilon: float, sensitivity: float, grid: float, changed: int =
     return steps
 
 
+def released_radius(gamma: float, steps: int) -> int:
+    """The r nearest to gamma * steps that is not 0; gamma 0 is gamma 1."""
+    return max(1, round(Fraction(gamma or 1.0) * steps))
+
+
 def refuse_small(epsilon: float) -> None:
     if not (epsilon >= LEAST_EPSILON):
         raise ValueError(refusal("epsilon", epsilon, f"at least {LEAST_EPSILON} to be released"))

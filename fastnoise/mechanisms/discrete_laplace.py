@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from fastnoise.ideal.discrete_laplace import IdealDiscreteLaplace
 from fastnoise.laws.grids import integer_sensitivity
-from fastnoise.laws.line.law import LaplaceLaw, integer_laplace_law
+from fastnoise.laws.line.law import LaplaceLaw, LineLaw, integer_law
 from fastnoise.mechanisms.mechanism import IntegerMechanism
 from fastnoise.validation import epsilon_below
 
@@ -37,5 +37,5 @@ class DiscreteLaplace(IdealDiscreteLaplace, IntegerMechanism):
         epsilon = epsilon_below(epsilon)
         vars(self).update(epsilon=epsilon, sensitivity=integer_sensitivity(epsilon, sensitivity))
 
-    def _law(self, grid: float | None) -> LaplaceLaw:
-        return integer_laplace_law(self.epsilon, self.sensitivity)
+    def _law(self, grid: float | None) -> LineLaw:
+        return integer_law(LaplaceLaw, epsilon=self.epsilon, steps=self.sensitivity)

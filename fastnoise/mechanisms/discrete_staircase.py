@@ -9,7 +9,7 @@ from fastnoise.design.gamma import Cost, dominating_gamma, heuristic_gamma
 from fastnoise.design.radius import optimal_radius
 from fastnoise.ideal.discrete_staircase import IdealDiscreteStaircase
 from fastnoise.laws.grids import integer_sensitivity
-from fastnoise.laws.line.law import StaircaseLaw, integer_staircase_law
+from fastnoise.laws.line.law import LineLaw, StaircaseLaw, integer_law
 from fastnoise.mechanisms.mechanism import (
     IntegerMechanism,
 )
@@ -21,8 +21,10 @@ class _Staircase(IdealDiscreteStaircase, IntegerMechanism):
 
     sensitivity: int
 
-    def _law(self, grid: float | None) -> StaircaseLaw:
-        return integer_staircase_law(self.epsilon, self.sensitivity, self.r)
+    def _law(self, grid: float | None) -> LineLaw:
+        return integer_law(
+            StaircaseLaw, epsilon=self.epsilon, steps=self.sensitivity, radius=self.r
+        )
 
 
 @dataclass(frozen=True, init=False)

@@ -10,7 +10,7 @@ from fastnoise.arithmetic.floats import exact_delta
 from fastnoise.ideal.discrete_uniform import IdealDiscreteUniform
 from fastnoise.ideal.truncated_discrete_laplace import given_delta
 from fastnoise.laws.grids import MOST_BITS, SCALE_BITS
-from fastnoise.laws.line.law import UniformLaw, integer_uniform_law
+from fastnoise.laws.line.law import LineLaw, UniformLaw, integer_law
 from fastnoise.mechanisms.mechanism import IntegerMechanism
 from fastnoise.validation import refusal, whole
 
@@ -43,8 +43,8 @@ class DiscreteUniform(IdealDiscreteUniform, IntegerMechanism):
         delta = given_delta(delta)
         vars(self).update(delta=delta, sensitivity=_sensitivity(delta, sensitivity))
 
-    def _law(self, grid: float | None) -> UniformLaw:
-        return integer_uniform_law(self.exact_weights(), self.sensitivity)
+    def _law(self, grid: float | None) -> LineLaw:
+        return integer_law(UniformLaw, weights=self.exact_weights(), steps=self.sensitivity)
 
 
 def _sensitivity(delta: float | Fraction, sensitivity: Any) -> int:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from fastnoise.arithmetic.floats import exact_delta
 from fastnoise.ideal.truncated_discrete_laplace import IdealTruncatedDiscreteLaplace, given_delta
 from fastnoise.laws.grids import integer_sensitivity
-from fastnoise.laws.line.law import TruncatedLaplaceLaw, truncated_laplace_law
+from fastnoise.laws.line.law import LineLaw, TruncatedLaplaceLaw, integer_law
 from fastnoise.mechanisms.mechanism import IntegerMechanism
 from fastnoise.validation import epsilon_below
 
@@ -46,5 +46,10 @@ class TruncatedDiscreteLaplace(IdealTruncatedDiscreteLaplace, IntegerMechanism):
             sensitivity=integer_sensitivity(epsilon, sensitivity),
         )
 
-    def _law(self, grid: float | None) -> TruncatedLaplaceLaw:
-        return truncated_laplace_law(self.epsilon, exact_delta(self.delta), self.sensitivity)
+    def _law(self, grid: float | None) -> LineLaw:
+        return integer_law(
+            TruncatedLaplaceLaw,
+            epsilon=self.epsilon,
+            delta=exact_delta(self.delta),
+            steps=self.sensitivity,
+        )

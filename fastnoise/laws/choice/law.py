@@ -18,8 +18,8 @@ from fastnoise.bits import row_words
 from fastnoise.certificate import Guarantee
 from fastnoise.compiled import kernels, read_only
 from fastnoise.identity import encoded
+from fastnoise.laws.grids import released_radius
 from fastnoise.laws.law import Array
-from fastnoise.laws.line.law import released_radius
 from fastnoise.rows import Rows
 
 MOST_STEPS = 1 << 52  # as in the kernel: costs beyond count as that

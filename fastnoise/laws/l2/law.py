@@ -141,8 +141,7 @@ def l2_tables(dim: int, scale: float) -> Tables:
     law[layout.KEPT_BELOW : layout.KEPT_BELOW + 2] = divmod(int(kept), 1 << 64)
     law[layout.FINE_BITS], law[layout.SCALE] = fine, _float_word(scale)
     law[layout.SHAPE : layout.SHAPE + 2] = _float_word(shape), _float_word(1 / sqrt(9 * shape))
-    law.flags.writeable = False
-    return law
+    return read_only(law)
 
 
 def fine_bits(dim: int, scale: float) -> int:

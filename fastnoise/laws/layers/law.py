@@ -28,6 +28,7 @@ from fastnoise.laws.grids import (
     WIDENED_BITS,
     power_grid,
     refuse_small,
+    released_radius,
     steps_across,
 )
 from fastnoise.laws.law import Array
@@ -56,6 +57,11 @@ class LayersLaw(VectorLaw):
     def reader(self) -> LayerReader:
         return self.reader_class(self.tables)
 
+    def guarantee(self, changed: int | None) -> Guarantee:
+        from fastnoise.laws.layers.guarantees import guarantee
+
+        return guarantee(self, changed)
+
     def _undecided_noise(self, some: list[int], key: bytes, row: int, noise: Array) -> list[int]:
         drawn = self.reader.noise(key, row)
         return [drawn[i] for i in some]
@@ -81,12 +87,6 @@ class BallLaw(LayersLaw):
     def covered(self) -> float:
         return float_above(Fraction(self.grid) * self.steps)
 
-    def guarantee(self, changed: int | None) -> Guarantee:
-        from fastnoise.laws.layers.guarantees import ball_guarantee
-
-        found = ball_guarantee(self.tables, self.epsilon, self.steps, self.radius)
-        return found._replace(changed=changed)
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class BoxLaw(LayersLaw):
@@ -108,11 +108,6 @@ class BoxLaw(LayersLaw):
         pairs = zip(self.steps, self.grids.tolist(), strict=True)
         return tuple(float_above(Fraction(grid) * steps) for steps, grid in pairs)
 
-    def guarantee(self, changed: int | None) -> Guarantee:
-        from fastnoise.laws.layers.guarantees import box_guarantee
-
-        return box_guarantee(self.tables, self.epsilon, self.steps, self.radii)
-
 
 # --- on a grid ------------------------------------------------------------------------------------
 
@@ -133,7 +128,7 @@ def ball_law(
         steps = ceil(Fraction(sensitivity) / Fraction(unit))
     else:
         steps, unit = steps_across(epsilon, sensitivity, grid, dim), grid
-    radius = max(1, round(Fraction(gamma or 1.0) * steps))
+    radius = released_radius(gamma, steps)
     _refuse_wide(grid, epsilon, dim, [steps], [radius])
     return BallLaw(
         grid=unit,
