@@ -267,7 +267,7 @@ PLAIN = [fn.Staircase(epsilon=1e-3), fn.Staircase(epsilon=20.0)]
 @pytest.mark.parametrize("mechanism", [*PLAIN, *DRAWN, *CHOICES], ids=name)
 def test_golden_values(mechanism):
     """A change here moves every seeded stream: CHANGELOG, "Value-breaking"."""
-    assert drawn(mechanism) == GOLDEN[name(mechanism)]
+    assert drawn(mechanism) == GOLDEN.get(name(mechanism))
 
 
 def drawn(mechanism) -> list[int]:
