@@ -4,10 +4,7 @@ from fractions import Fraction
 from itertools import pairwise
 from math import exp, expm1
 
-import numpy as np
-
 from fastnoise.arithmetic.elementary import exp_bounds
-from fastnoise.compiled import read_only
 from fastnoise.laws.l2.law import L2Law
 from fastnoise.laws.l2.reader import L2Reader
 from fastnoise.laws.layers.law import BallLaw, BoxLaw
@@ -30,14 +27,9 @@ def line_law(tables, grid=1.0, integers=False):
 
 def vector_law(filler, tables, grids):
     """A law of vectors with these tables, drawn by that filler."""
-    fields = {
-        "grid": grids[0],
-        "coordinate_grids": read_only(np.array(grids)),
-        "dim": len(grids),
-        "epsilon": 1.0,
-    }
+    fields = {"grid": grids[0], "dim": len(grids), "epsilon": 1.0}
     kinds = {
-        "box_staircase": (BoxLaw, {"steps": (1,), "radii": (1,)}),
+        "box_staircase": (BoxLaw, {"steps": (1,), "radii": (1,), "units": grids}),
         "l1_staircase": (BallLaw, {"steps": 1, "radius": 1}),
         "l2_laplace": (L2Law, {"sensitivity": 1.0, "users": 1, "scale": 1.0}),
     }

@@ -408,7 +408,7 @@ def test_every_mechanism__is_a_value(mechanism):
     import copy
     import pickle
 
-    again = eval(repr(mechanism), {type(mechanism).__name__: type(mechanism)})
+    again = eval(repr(mechanism), {"Fraction": Fraction, type(mechanism).__name__: type(mechanism)})
     for twin in (again, pickle.loads(pickle.dumps(mechanism)), copy.deepcopy(mechanism)):
         assert twin == mechanism
         assert hash(twin) == hash(mechanism)
@@ -426,7 +426,7 @@ def test_every_mechanism__is_a_value(mechanism):
 
 @pytest.mark.parametrize("mechanism", DRAWN, ids=name)
 def test_every_mechanism__draws_the_same_from_its_twin(mechanism, stream):
-    twin = eval(repr(mechanism), {type(mechanism).__name__: type(mechanism)})
+    twin = eval(repr(mechanism), {"Fraction": Fraction, type(mechanism).__name__: type(mechanism)})
     ours, theirs = (m.sample(5, stream=stream.at(0)) for m in (mechanism, twin))
     assert ours.tolist() == theirs.tolist()
 

@@ -21,7 +21,7 @@ from fastnoise.design.moments import (
     power_means,
     precise,
 )
-from fastnoise.design.quadrature import LARGEST_CALLABLE_EPSILON, LEAST_EPSILON, FoldedCost
+from fastnoise.design.quadrature import LARGEST_CALLABLE_EPSILON, FoldedCost, refuse_epsilon
 from fastnoise.design.real_power import real_power_gamma, rounded_gamma
 from fastnoise.validation import number, refusal
 
@@ -153,12 +153,7 @@ def _interval_gamma(epsilon: float, confidence: Decimal) -> float:
 @np.errstate(under="ignore")
 def _callable_gamma(epsilon: float, sensitivity: float, cost: Callable[[Any], Any]) -> float:
     """Where V' turns: it has the sign of int_0^gamma (l(gamma) - l) + q int_0^1 (l(gamma) - l)."""
-    if not epsilon >= LEAST_EPSILON:
-        allowed = f"at least {LEAST_EPSILON} for a callable cost (give gamma directly below that)"
-        raise ValueError(refusal("epsilon", epsilon, allowed))
-    if not epsilon <= LARGEST_CALLABLE_EPSILON:
-        allowed = f"at most {LARGEST_CALLABLE_EPSILON} for a callable cost (give gamma directly)"
-        raise ValueError(refusal("epsilon", epsilon, f"{allowed}: e**-epsilon underflows beyond"))
+    refuse_epsilon(epsilon, "give gamma directly", LARGEST_CALLABLE_EPSILON)
     folded = FoldedCost(cost, epsilon, sensitivity)
     if not folded.total > 0.0:
         allowed = "increasing where the noise has mass (any gamma is as good for a constant)"

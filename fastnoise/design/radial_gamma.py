@@ -31,9 +31,11 @@ from fastnoise.design.gamma import (
 from fastnoise.design.moments import geometric_mean, power_means, precise
 from fastnoise.design.quadrature import (
     LARGEST_CALLABLE_EPSILON,
-    LEAST_EPSILON,
     FoldedCost,
+    WrappedCost,
     array_cost,
+    refuse_epsilon,
+    refuse_fall,
 )
 from fastnoise.design.real_power import (
     MOST_LOST_DIGITS,
@@ -165,16 +167,13 @@ def _interval_gamma(epsilon: float, dim: int, confidence: Decimal) -> float:
         return rounded_gamma(root(functools.partial(curve, high), Decimal(0), Decimal(1)))
 
 
-class _WeightedCost:
+class _WeightedCost(WrappedCost):
     """x^(d-1) d (cost(x) - cost(0)), x over `width`: the cost of a norm, as one of a line."""
 
     def __init__(self, cost: Callable[[Any], Any], dim: int, width: float) -> None:
         self._given, self._cost = cost, array_cost(cost)
         self._dim, self._width = dim, width
         self.at_zero = float(self._cost(np.zeros(1))[0])
-
-    def __repr__(self) -> str:
-        return repr(self._given)
 
     @np.errstate(all="ignore")
     def __call__(self, x: npt.ArrayLike) -> FloatArray:
@@ -192,10 +191,7 @@ class _WeightedCost:
     @np.errstate(all="ignore")
     def check_order(self, points: FloatArray) -> None:
         """Refuse a cost that decreases, which the weights may hide."""
-        values = self._cost(points)
-        slack = 1e-9 * (np.abs(values[:-1]) + abs(self.at_zero))
-        if np.any(values[1:] < values[:-1] - slack):
-            raise ValueError(refusal("cost", self._given, "non-decreasing on x >= 0"))
+        refuse_fall(self._given, self._cost(points), self.at_zero)
 
 
 class _FoldedWeightedCost(FoldedCost):
@@ -213,12 +209,7 @@ class _FoldedWeightedCost(FoldedCost):
 
 def refuse_callable(epsilon: float, dim: int, instead: str) -> None:
     """Refuse what a callable cost is not folded for."""
-    if not epsilon >= LEAST_EPSILON:
-        allowed = f"at least {LEAST_EPSILON} for a callable cost ({instead} below that)"
-        raise ValueError(refusal("epsilon", epsilon, allowed))
-    if not epsilon <= LARGEST_CALLABLE_EPSILON:
-        limit = f"at most {LARGEST_CALLABLE_EPSILON} for a callable cost"
-        raise ValueError(refusal("epsilon", epsilon, f"{limit} ({instead} above that)"))
+    refuse_epsilon(epsilon, instead, LARGEST_CALLABLE_EPSILON)
     if not dim <= _LARGEST_CALLABLE_DIM:
         allowed = f"at most {_LARGEST_CALLABLE_DIM} for a callable cost ({instead} above that)"
         raise ValueError(refusal("dim", dim, allowed))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -62,6 +63,11 @@ def people(rows: int) -> Any:
             "y_km": 10.0 * np.sin(6.283185307179586 * ranks) * other,
         }
     )
+
+
+def command(options: argparse.Namespace) -> int:
+    print(demo(options.rows, options.png))
+    return 0
 
 
 def demo(rows: int, png: str | None = None) -> str:

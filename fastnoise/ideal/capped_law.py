@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from fastnoise.design.quadrature import array_cost, finite_values
+from fastnoise.design.quadrature import array_cost, finite_values, refuse_fall
 from fastnoise.ideal.integer_law import BoolArray, FloatArray, Floats, IntArray, IntegerLaw
 from fastnoise.ideal.integer_points import MOST, Points, between, points
 from fastnoise.ideal.steps import decay
@@ -214,10 +214,7 @@ class CappedLaw(IntegerLaw):
         for start in range(1, last + 1, _CHUNK):
             i = np.arange(start, min(start + _CHUNK, last + 1))
             values = finite_values(values_of, i.astype(np.float64), growth)
-            ordered = np.concatenate(([before], values))
-            slack = 1e-9 * (np.abs(ordered[:-1]) + abs(at_zero))
-            if np.any(np.diff(ordered) < -slack):
-                raise ValueError(refusal("cost", cost, "non-decreasing on x >= 0"))
+            refuse_fall(cost, np.concatenate(([before], values)), at_zero)
             total += float(np.sum(self._probability(i) * (values - at_zero)))
             before = float(values[-1])
         return at_zero + 2.0 * total

@@ -6,6 +6,7 @@ where lev counts the edges (j+gamma) D, j >= 0, at or below ||x||_1.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -41,21 +42,20 @@ class StaircaseRadius:
     sensitivity: float
     gamma: float
 
-    @np.errstate(all="ignore")
     def cdf(self, r: npt.ArrayLike) -> Floats:
         """P(||X|| <= r), relatively accurate near 0; use `sf` far out."""
-        points = np.asarray(r, dtype=np.float64)
-        mass = self._layers.mass(*self._place(np.maximum(points, 0.0)))
-        mass = np.where(points > 0.0, mass, np.where(points <= 0.0, 0.0, points))
-        return np.where(np.isposinf(points), 1.0, mass)[()]
+        return self._share(self._layers.mass, r, 0.0)
 
-    @np.errstate(all="ignore")
     def sf(self, r: npt.ArrayLike) -> Floats:
         """P(||X|| > r), relatively accurate however small it is."""
+        return self._share(self._layers.tail, r, 1.0)
+
+    @np.errstate(all="ignore")
+    def _share(self, of: Callable[..., FloatArray], r: npt.ArrayLike, at_zero: float) -> Floats:
         points = np.asarray(r, dtype=np.float64)
-        tail = self._layers.tail(*self._place(np.maximum(points, 0.0)))
-        tail = np.where(points > 0.0, tail, np.where(points <= 0.0, 1.0, points))
-        return np.where(np.isposinf(points), 0.0, tail)[()]
+        share = of(*self._place(np.maximum(points, 0.0)))
+        share = np.where(points > 0.0, share, np.where(points <= 0.0, at_zero, points))
+        return np.where(np.isposinf(points), 1.0 - at_zero, share)[()]
 
     def ppf(self, p: npt.ArrayLike) -> Floats:
         """The r with cdf(r) = p; inf at 1, nan outside [0, 1]."""

@@ -7,7 +7,6 @@ D / epsilon may overflow, so epsilon ||v|| / D is computed as epsilon (||v|| / D
 """
 
 import math
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from fastnoise.design.gamma import Cost, cost_power, moment_power
-from fastnoise.design.quadrature import array_cost
+from fastnoise.design.quadrature import WrappedCost, array_cost
 from fastnoise.ideal.l1_staircase import vectors
-from fastnoise.ideal.laplace import IdealLaplace
+from fastnoise.ideal.laplace import IdealLaplace, log_peak
 from fastnoise.validation import refusal, whole
 
 FloatArray = npt.NDArray[np.float64]
@@ -109,14 +108,11 @@ class _Exponential(IdealLaplace):
     epsilon = sensitivity = 1.0
 
 
-class _MovedCost:
+class _MovedCost(WrappedCost):
     """The cost of R as one of an exponential variable z: at the R whose tail is that of z."""
 
     def __init__(self, cost: Callable[[Any], Any], radius: GammaRadius) -> None:
         self._given, self._cost, self._radius = cost, array_cost(cost), radius
-
-    def __repr__(self) -> str:
-        return repr(self._given)
 
     @np.errstate(under="ignore")
     def __call__(self, z: npt.ArrayLike) -> FloatArray:
@@ -148,13 +144,8 @@ class _Normed:
 
     @property
     def _log_peak(self) -> float:
-        peak = 0.5 * self.epsilon / self.sensitivity
-        normal = sys.float_info.min <= peak < math.inf  # of the ratio: that is right near 1
-        log = (
-            math.log(peak) if normal else math.log(0.5 * self.epsilon) - math.log(self.sensitivity)
-        )
         rest = 0.5 * (self.dim - 1) * math.log(math.pi) + math.lgamma(0.5 * (self.dim + 1))
-        return self.dim * log - rest
+        return self.dim * log_peak(self.epsilon, self.sensitivity) - rest
 
     def _expected_cost(self, cost: Cost, count: int) -> float:
         radius = GammaRadius(self.epsilon, count * self.dim, self.sensitivity)

@@ -22,6 +22,14 @@ FloatArray = npt.NDArray[np.float64]
 Floats = Any  # a float64 where the argument is a scalar, else an array of its shape
 
 
+def log_peak(epsilon: float, sensitivity: float) -> float:
+    """ln(epsilon / (2 D)), of the ratio where it is a normal float: that is right near 1."""
+    peak = 0.5 * epsilon / sensitivity
+    if sys.float_info.min <= peak < math.inf:
+        return math.log(peak)
+    return math.log(epsilon) - math.log(2.0) - math.log(sensitivity)
+
+
 class IdealLaplace(LineLaw):
     """Density, quantiles, moments and privacy curves of the law (epsilon, sensitivity).
 
@@ -51,7 +59,7 @@ class IdealLaplace(LineLaw):
     @np.errstate(all="ignore")
     def logpdf(self, x: npt.ArrayLike) -> Floats:
         """-|x| / scale - ln(2 scale); -inf at +-inf."""
-        return (self._log_peak - self._scaled(x))[()]
+        return (log_peak(self.epsilon, self.sensitivity) - self._scaled(x))[()]
 
     def moment(self, m: float) -> float:
         """E|X|^m = scale^m Gamma(m+1).
@@ -95,14 +103,6 @@ class IdealLaplace(LineLaw):
         """
         asked = floats("epsilon", epsilon, 0.0, math.inf)
         return (0.0 - np.expm1(0.5 * np.minimum(asked - self.epsilon, 0.0)))[()]
-
-    @property
-    def _log_peak(self) -> float:
-        """ln(epsilon / (2 D)), of the ratio where it is a normal float: that is right near 1."""
-        peak = 0.5 * self.epsilon / self.sensitivity
-        if sys.float_info.min <= peak < math.inf:
-            return math.log(peak)
-        return math.log(self.epsilon) - math.log(2.0) - math.log(self.sensitivity)
 
     def _scaled(self, x: npt.ArrayLike) -> FloatArray:
         """|x| / scale."""

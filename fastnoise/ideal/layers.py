@@ -186,7 +186,4 @@ class Layers:
         return high
 
 
-@functools.lru_cache(maxsize=256)
-def layers(epsilon: float, offsets: tuple[float, ...]) -> Layers:
-    """`Layers`, made once."""
-    return Layers(epsilon, offsets)
+layers = functools.lru_cache(maxsize=256)(Layers)

@@ -25,10 +25,10 @@ from fastnoise.design.moments import (
     outer_mass,
     real_moment,
 )
-from fastnoise.design.quadrature import LEAST_EPSILON, FoldedCost
+from fastnoise.design.quadrature import FoldedCost, refuse_epsilon
 from fastnoise.design.real_power import real_radial_moment
 from fastnoise.ideal.steps import LineLaw, decay, least_missed, split
-from fastnoise.validation import floats, refusal
+from fastnoise.validation import floats
 
 FloatArray = npt.NDArray[np.float64]
 Floats = Any  # a float64 where the argument is a scalar, else an array of its shape
@@ -94,9 +94,7 @@ class IdealStaircase(LineLaw):
 
     def _mean_of(self, cost: Callable[[Any], Any]) -> float:
         """Integrated step by step."""
-        if not self.epsilon >= LEAST_EPSILON:
-            allowed = f"at least {LEAST_EPSILON} for a callable cost (moment(m) takes any epsilon)"
-            raise ValueError(refusal("epsilon", self.epsilon, allowed))
+        refuse_epsilon(self.epsilon, "moment(m) has no limit")
         gamma = self._gamma
         breaks = (0.0, gamma, 1.0) if gamma < 1.0 else (0.0, 1.0)
         folded = FoldedCost(cost, self.epsilon, self.sensitivity, breaks)

@@ -116,10 +116,10 @@ class Law(ABC):
     def undecided(self, key: bytes, rows: Rows, count: int) -> list[int]:
         """Which of so many rows kernels leave to Python."""
 
-    @property
+    @cached_property
     def grids(self) -> npt.NDArray[np.float64]:
         """Of each coordinate."""
-        return np.full(self.dim, self.grid)
+        return read_only(np.full(self.dim, self.grid))
 
     @cached_property
     def digest(self) -> bytes:

@@ -56,11 +56,6 @@ class BoxStaircase(IdealBoxStaircase, VectorMechanism):
 
     @property
     def grid(self) -> tuple[float, ...]:
-        """The power of two that each coordinate is snapped to unless told otherwise.
-
-        Fine enough that E|noise| grows by less than 1 part in 10**5, and small beside the noise,
-        wherever floats allow it.
-        """
         return box_grids(self.epsilon, self.widths, self.core)
 
     def _chosen_grid(self, grid: Any) -> tuple[float, ...] | None:

@@ -65,11 +65,6 @@ class L1Staircase(IdealL1Staircase, VectorMechanism):
 
     @property
     def grid(self) -> float:
-        """The power of two that every coordinate is snapped to unless told otherwise.
-
-        Fine enough that E|noise| grows by less than 1 part in 10**5, and small beside a coordinate
-        of the noise, wherever floats allow it.
-        """
         if self.dim == 1:
             return staircase_grid(self.epsilon, self.sensitivity, self.gamma)
         return ball_grid(self.epsilon, self.dim, self.sensitivity, self.gamma)

@@ -41,11 +41,6 @@ class Laplace(IdealLaplace, Additive):
 
     @property
     def grid(self) -> float:
-        """The power of two that `perturb` snaps to unless told otherwise.
-
-        Fine enough that E|noise| grows by less than 1 part in 10**5 though 65,536 elements may
-        change together, wherever 64-bit integers allow it.
-        """
         return laplace_grid(self.epsilon, self.sensitivity)
 
     def _law(self, grid: float | None) -> LaplaceLaw:

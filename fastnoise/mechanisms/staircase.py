@@ -56,11 +56,6 @@ class Staircase(IdealStaircase, Additive):
 
     @property
     def grid(self) -> float:
-        """The power of two that `perturb` snaps to unless told otherwise.
-
-        Fine enough that E|noise| grows by less than 1 part in 10**5, and small beside E|noise|,
-        wherever 64-bit integers allow it.
-        """
         return staircase_grid(self.epsilon, self.sensitivity, self.gamma)
 
     def _law(self, grid: float | None) -> StaircaseLaw:

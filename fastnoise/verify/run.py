@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+import json
 import os
 import platform
 from collections.abc import Sequence
@@ -82,6 +84,12 @@ class Report(NamedTuple):
         verdict = f"{failed} of {len(self.outcomes)} rows FAILED" if failed else "all hold"
         chance = f"a test of fit fails by chance once in {1 / ALPHA:,.0f}"
         return f"{tried:,} trials in {self.seconds:.1f} s: {verdict} ({chance})"
+
+
+def command(options: argparse.Namespace) -> int:
+    report = verify(options.only)
+    print(json.dumps(report.to_dict(), indent=2) if options.json else report)
+    return 0 if report.passed else 1
 
 
 def verify(only: Sequence[str] = ()) -> Report:

@@ -61,17 +61,9 @@ class L2Law(VectorLaw):
         return L2Reader(self.tables, compiled_blocks if compiles() else plain_blocks)
 
     def guarantee(self, changed: int | None) -> Guarantee:
-        from fastnoise.laws.l2.guarantees import l2_guarantee
+        from fastnoise.laws.l2.guarantees import guarantee
 
-        found = l2_guarantee(
-            self.tables,
-            self.epsilon,
-            self.sensitivity,
-            self.grid,
-            self.users,
-            changed or self.users,
-        )
-        return found._replace(changed=changed)
+        return guarantee(self, changed)
 
     def _undecided_noise(self, some: list[int], key: bytes, row: int, noise: Array) -> list[int]:
         if len(some) == self.dim:  # the coin, most likely; without it the cells are known
@@ -122,7 +114,6 @@ def l2_law(epsilon: float, dim: int, sensitivity: float, users: int, grid: float
         raise ValueError(refusal("grid", grid, "coarse enough for noise of less than 2**53 steps"))
     return L2Law(
         grid=unit,
-        coordinate_grids=read_only(np.full(dim, unit)),
         snapped=grid is not None,
         dim=dim,
         epsilon=epsilon,

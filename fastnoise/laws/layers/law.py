@@ -15,6 +15,7 @@ from math import ceil, frexp, ldexp, prod
 from typing import ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from fastnoise.arithmetic.floats import float_above
 from fastnoise.certificate import Guarantee
@@ -95,6 +96,7 @@ class BoxLaw(LayersLaw):
     filler = "box_staircase"
     reader_class = BoxReader
 
+    units: tuple[float, ...]  # the grid of each coordinate
     steps: tuple[int, ...]
     radii: tuple[int, ...]
 
@@ -102,6 +104,10 @@ class BoxLaw(LayersLaw):
         sizes = list(zip(self.radii, self.steps, strict=True))
         points = [prod(2 * (r + k * n) - 1 for r, n in sizes) for k in range(self.dim + 1)]
         return layer_tables(self.epsilon, points, self.steps, self.radii)
+
+    @cached_property
+    def grids(self) -> npt.NDArray[np.float64]:
+        return read_only(np.array(self.units))
 
     @property
     def covered(self) -> tuple[float, ...]:
@@ -132,7 +138,6 @@ def ball_law(
     _refuse_wide(grid, epsilon, dim, [steps], [radius])
     return BallLaw(
         grid=unit,
-        coordinate_grids=read_only(np.full(dim, unit)),
         snapped=grid is not None,
         dim=dim,
         epsilon=epsilon,
@@ -173,7 +178,7 @@ def box_law(
     _refuse_wide(grids, epsilon, dim, steps, radii)
     return BoxLaw(
         grid=units[0],
-        coordinate_grids=read_only(np.array(units)),
+        units=units,
         snapped=grids is not None,
         dim=dim,
         epsilon=epsilon,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import cached_property
-from math import prod
 
 from fastnoise_kernels import layout
 
@@ -62,7 +61,7 @@ class DrawnLaw:
     @cached_property
     def tilt(self) -> Fraction:
         """The last place of a level beside its first; 1 where levels are flat."""
-        return self.chance(self.steps - 1)
+        return self.slopes.chance(self.steps - 1)
 
     def level(self, level: int) -> Fraction:
         if self.laps:
@@ -96,12 +95,7 @@ class DrawnLaw:
     def place(self, place: int, last: bool = False) -> Fraction:
         """P(place on one side) of a level; or of the last, shorter one."""
         mass = self.last_mass if last else self.full_mass
-        return self.chance(place) / (2 * mass)
-
-    def chance(self, place: int) -> Fraction:
-        """That a place is kept: `Slopes.chance`, but reduced to lowest terms only once."""
-        slopes = [slope for i, slope in enumerate(self.slopes.slopes) if place >> i & 1]
-        return Fraction(prod(s.numerator for s in slopes), prod(s.denominator for s in slopes))
+        return self.slopes.chance(place) / (2 * mass)
 
     @cached_property
     def full_mass(self) -> Fraction:
@@ -120,7 +114,7 @@ class DrawnLaw:
         total, start = Fraction(0), 0
         for i in reversed(range(len(sums))):
             if places >> i & 1:
-                total += self.chance(start) * sums[i]
+                total += self.slopes.chance(start) * sums[i]
                 start += 1 << i
         return total
 

@@ -94,7 +94,9 @@ class Slopes:
             self.slopes.append(Fraction(slope, 1 << 64 * limbs))
 
     def chance(self, place: int) -> Fraction:
-        return prod((s for i, s in enumerate(self.slopes) if place >> i & 1), start=Fraction(1))
+        """That a place is kept; reduced to lowest terms only once."""
+        slopes = [slope for i, slope in enumerate(self.slopes) if place >> i & 1]
+        return Fraction(prod(s.numerator for s in slopes), prod(s.denominator for s in slopes))
 
 
 class LineReader:
