@@ -58,11 +58,7 @@ class Registered:
         return [self.cls(**extreme) for extreme in self.extremes]
 
 
-def _registered(*entries: Registered) -> dict[str, Registered]:
-    return {entry.name: entry for entry in entries}
-
-
-REGISTRY = _registered(
+_ENTRIES = (
     Registered(
         "Staircase",
         "staircase",
@@ -208,3 +204,4 @@ REGISTRY = _registered(
         ({"epsilon": 0.5}, {"epsilon": 2.0, "sensitivity": 3.0, "gamma": 0.25}),
     ),
 )
+REGISTRY = {entry.name: entry for entry in _ENTRIES}

@@ -23,13 +23,13 @@ NO_NUMBERS = (bool, np.bool_, np.timedelta64)  # though Python or NumPy count th
 SHOWN = 80  # characters of a value that a message repeats
 
 
-def refusal(name: str, value: object, allowed: str) -> str:
+def refusal(name: str, value: object, allowed: str, why: str = "") -> str:
     try:
         text = repr(value)
     except ValueError:  # an integer of more digits than Python will print
         text = f"a number of {type(value).__name__} with thousands of digits"
     text = text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
-    return f"{name} must be {allowed}, not {text}"
+    return f"{name} must be {allowed}, not {text}" + (f": {why}" if why else "")
 
 
 def data_refusal(name: str, data: object, allowed: str) -> str:

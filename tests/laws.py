@@ -48,7 +48,7 @@ def ideal_level(epsilon, steps, radius, level, bits=400):
 
 
 def ideal_laplace(fall, noise, digits=120):
-    """P(noise) of the discrete Laplace law that falls by e**-fall a step."""
+    """P(noise) of the discrete Laplace law that falls by e**-fall per step."""
     b = exp_bounds(fall, digits)[0]
     return (1 - b) / (1 + b) * exp_bounds(fall * abs(noise), digits)[0]
 
@@ -74,3 +74,33 @@ def ideal_layers(epsilon, first, points):
         row, m = [y - x for x, y in pairwise(row)], m + 1
     powers = [exp_bounds(Fraction(epsilon) * k, 60)[0] for k in range(len(points))]
     return [power * p / total for power, p in zip(powers, points, strict=True)]
+
+
+# --- what tables hold -----------------------------------------------------------------------------
+
+
+def mass(law, levels):
+    """P(level <= levels)."""
+    return sum(law.level(k) for k in range(levels + 1))
+
+
+def layer_probabilities(law, beyond):
+    """P(layer 0), P(layer 1), .. to that many entries beyond the last table."""
+    *lower, top = law.coins
+    last = Fraction(top[law.last], law.whole)
+    entries = [Fraction(weight, law.whole) for weight in top[: law.last]]
+    entries += [last * part for part in law.beyond(beyond)]
+    below = [Fraction(1)]
+    for weights, times in zip(lower, law.times, strict=False):
+        weights = weights[: max(i for i, weight in enumerate(weights) if weight) + 1]
+        below = _convolved(below, [Fraction(w, law.whole) for w in weights], times)
+    size = law.times[-1] * len(entries)  # layers from there on are not complete
+    return _convolved(below, entries, law.times[-1])[:size]
+
+
+def _convolved(a, b, times):
+    total = [Fraction(0)] * (len(a) + times * (len(b) - 1) + times)
+    for j, y in enumerate(b):
+        for i, x in enumerate(a):
+            total[i + times * j] += x * y
+    return total

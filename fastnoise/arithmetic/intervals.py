@@ -93,7 +93,7 @@ def _logarithm(value: int, bits: int) -> int:
 
 
 def _inverse_tangent(x: int, bits: int, hyperbolic: bool = False) -> int:
-    """x + x**3 / 3 + .., with alternating signs unless hyperbolic; a unit a term."""
+    """x + x**3 / 3 + .., with alternating signs unless hyperbolic; one unit per term."""
     square, power, total, n = x * x >> bits, x, 0, 1
     while power not in (0, -1):
         total += power // n

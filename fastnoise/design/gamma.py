@@ -78,6 +78,14 @@ def dominating_gamma(epsilon: float) -> float:
         return rounded_gamma(1 / eps - geometric_mean(eps))
 
 
+def named_gamma(name: str, rule: str, epsilon: float, else_allowed: str) -> float:
+    """What a rule of thumb says."""
+    rules = {"heuristic": heuristic_gamma, "dominating": dominating_gamma}
+    if rule not in rules:
+        raise ValueError(refusal(name, rule, f'{else_allowed}, "heuristic" or "dominating"'))
+    return rules[rule](epsilon)
+
+
 def cost_power(cost: Any) -> int | float:
     """The m of a cost |x|^m: 1 for "l1", 2 for "l2", a positive number itself."""
     if isinstance(cost, str) and cost in ("l1", "l2"):
@@ -156,8 +164,8 @@ def _callable_gamma(epsilon: float, sensitivity: float, cost: Callable[[Any], An
     refuse_epsilon(epsilon, "give gamma directly", LARGEST_CALLABLE_EPSILON)
     folded = FoldedCost(cost, epsilon, sensitivity)
     if not folded.total > 0.0:
-        allowed = "increasing where the noise has mass (any gamma is as good for a constant)"
-        raise ValueError(refusal("cost", cost, allowed))
+        why = "any gamma is as good for a constant"
+        raise ValueError(refusal("cost", cost, "increasing where the noise has mass", why))
     q = math.exp(-epsilon) / -math.expm1(-epsilon)
 
     def slope(t: float) -> float:

@@ -223,11 +223,11 @@ class WrappedCost:
 def refuse_epsilon(epsilon: float, instead: str, largest: float = math.inf) -> None:
     """Refuse an epsilon at which no callable cost is summed."""
     if not epsilon >= LEAST_EPSILON:
-        allowed = f"at least {LEAST_EPSILON} for a callable cost ({instead} below that)"
-        raise ValueError(refusal("epsilon", epsilon, allowed))
+        allowed = f"at least {LEAST_EPSILON} for a callable cost"
+        raise ValueError(refusal("epsilon", epsilon, allowed, f"{instead} below that"))
     if not epsilon <= largest:
-        allowed = f"at most {largest} for a callable cost ({instead} above that)"
-        raise ValueError(refusal("epsilon", epsilon, allowed))
+        allowed = f"at most {largest} for a callable cost"
+        raise ValueError(refusal("epsilon", epsilon, allowed, f"{instead} above that"))
 
 
 def finite_values(

@@ -86,8 +86,8 @@ def _real_gamma(epsilon: float, dim: int, m: float) -> float:
 
 def _refuse_small(epsilon: float, least: float) -> None:
     if not epsilon >= least:
-        allowed = f"at least {least:.0e} for the best gamma (give gamma or core below that)"
-        raise ValueError(refusal("epsilon", epsilon, allowed))
+        allowed, why = f"at least {least:.0e} for the best gamma", "give gamma or core below that"
+        raise ValueError(refusal("epsilon", epsilon, allowed, why))
 
 
 @functools.lru_cache(maxsize=256)
@@ -211,8 +211,8 @@ def refuse_callable(epsilon: float, dim: int, instead: str) -> None:
     """Refuse what a callable cost is not folded for."""
     refuse_epsilon(epsilon, instead, LARGEST_CALLABLE_EPSILON)
     if not dim <= _LARGEST_CALLABLE_DIM:
-        allowed = f"at most {_LARGEST_CALLABLE_DIM} for a callable cost ({instead} above that)"
-        raise ValueError(refusal("dim", dim, allowed))
+        allowed = f"at most {_LARGEST_CALLABLE_DIM} for a callable cost"
+        raise ValueError(refusal("dim", dim, allowed, f"{instead} above that"))
 
 
 class RadialCost:
@@ -273,8 +273,8 @@ def _callable_gamma(
     breaks = (0.0, *powers) if octaves else (0.0, 1.0)
     folded = RadialCost(cost, epsilon, dim, sensitivity, instead, breaks)
     if not folded.total > 0.0:
-        allowed = "increasing where the noise has mass (any gamma is as good for a constant)"
-        raise ValueError(refusal("cost", cost, allowed))
+        why = "any gamma is as good for a constant"
+        raise ValueError(refusal("cost", cost, "increasing where the noise has mass", why))
     points = sorted({*powers, *(i / 16 for i in range(1, 17))})
     best = min(range(len(points)), key=lambda i: folded.mean(points[i]))
     low = points[best - 1] if best else 0.5 * points[0]

@@ -184,8 +184,8 @@ def _tail(epsilon: Decimal, step: int, scale: Decimal, j: int) -> Decimal:
 def _callable_radius(epsilon: float, sensitivity: int, cost: Callable[[Any], Any]) -> int:
     folded = lattice_cost(cost, epsilon, sensitivity, "give r directly")
     if not folded.total > 0.0:
-        allowed = "increasing where the noise has mass (any r is as good for a constant)"
-        raise ValueError(refusal("cost", cost, allowed))
+        why = "any r is as good for a constant"
+        raise ValueError(refusal("cost", cost, "increasing where the noise has mass", why))
     r = np.arange(1, sensitivity)
     value, below = folded.values[1:], np.cumsum(folded.values)[:-1]
     slope = (r - 0.5) * value - below + folded.q * (sensitivity * value - folded.total)
@@ -206,8 +206,8 @@ class LatticeCost:
     ) -> None:
         refuse_epsilon(epsilon, instead)
         if not sensitivity <= LARGEST_SENSITIVITY:
-            allowed = f"at most {LARGEST_SENSITIVITY} for a callable cost ({instead} above that)"
-            raise ValueError(refusal("sensitivity", sensitivity, allowed))
+            allowed = f"at most {LARGEST_SENSITIVITY} for a callable cost"
+            raise ValueError(refusal("sensitivity", sensitivity, allowed, f"{instead} above that"))
         self.q = math.exp(-epsilon) / -math.expm1(-epsilon)
         self._given, self._cost = cost, array_cost(cost)
         self._epsilon, self._width = epsilon, sensitivity

@@ -27,18 +27,18 @@ def parsed(text: str | bytes, what: str = "its receipt") -> Receipt:
     """One that is right in every field."""
     try:
         found = json.loads(text, object_pairs_hook=_once)
-    except (ValueError, RecursionError):  # bytes that are no UTF-8, too
-        raise ValueError(f"{what} is damaged: it is no JSON") from None
+    except (ValueError, RecursionError):  # bytes that are not UTF-8, too
+        raise ValueError(f"{what} is damaged: it is not JSON") from None
     if not isinstance(found, dict) or not isinstance(found.get("releases"), list):
         raise ValueError(f"{what} is damaged: it has no releases")
     if type(found.get("format")) is not int or found["format"] != FORMAT:
-        raise ValueError(f"{what} is of a format that is not known here, which is {FORMAT}")
+        raise ValueError(f"{what} has an unknown format: this version reads {FORMAT}")
     _check(what, "receipt", found, dict.fromkeys(("format", "releases"), lambda value: True))
     for i, release in enumerate(found["releases"]):
         place = f"releases[{i}]"
         if isinstance(release, dict) and release.get("identity") != identity.VERSION:
-            known = f"that is not known here, which is {identity.VERSION}"
-            raise ValueError(f"{what} has, in {place}, noise of an identity {known}")
+            known = f"this version knows {identity.VERSION}"
+            raise ValueError(f"{what} has noise of an unknown identity in {place}: {known}")
         _check(what, place, release, RELEASE)
         for j, entry in enumerate(release["columns"]):
             _check(what, f"{place}.columns[{j}]", entry, ENTRY)
@@ -47,13 +47,13 @@ def parsed(text: str | bytes, what: str = "its receipt") -> Receipt:
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(dict(pairs)) < len(pairs):
-        raise ValueError("a field twice")
+        raise ValueError("a field appears twice")
     return dict(pairs)
 
 
 def _check(what: str, place: str, found: Any, fields: Mapping[str, Callable[[Any], bool]]) -> None:
     if not isinstance(found, dict) or set(found) != set(fields):
-        raise ValueError(f"{what} is damaged: {place} has not the fields it should have")
+        raise ValueError(f"{what} is damaged: {place} does not have the fields it should")
     for name, is_right in fields.items():
         if not is_right(found[name]):
             raise ValueError(f"{what} is damaged: {place}.{name}")

@@ -10,9 +10,17 @@ import numpy as np
 import numpy.typing as npt
 
 from fastnoise.design.quadrature import array_cost, finite_values, refuse_fall
-from fastnoise.ideal.integer_law import BoolArray, FloatArray, Floats, IntArray, IntegerLaw
-from fastnoise.ideal.integer_points import MOST, Points, between, points
-from fastnoise.ideal.steps import decay
+from fastnoise.ideal.integer_law import IntegerLaw
+from fastnoise.ideal.integer_points import (
+    MOST,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    Points,
+    between,
+    points,
+)
+from fastnoise.ideal.steps import Floats, decay
 from fastnoise.validation import floats, refusal
 
 LARGEST_SUM = 10_000_000  # points at which a callable cost is evaluated
@@ -51,14 +59,14 @@ class CappedLaw(IntegerLaw):
 
     @np.errstate(all="ignore")
     def pmf(self, i: npt.ArrayLike) -> Floats:
-        """P(X = i); 0 outside the support and where i is no integer."""
+        """P(X = i); 0 outside the support and where i is not an integer."""
         at = points(i)
         inside = self._probability(np.maximum(at.near, -MOST))
         return np.where(between(i), 0.0, _beyond(at, inside))[()]
 
     @np.errstate(all="ignore")
     def logpmf(self, i: npt.ArrayLike) -> Floats:
-        """ln P(X = i); -inf outside the support and where i is no integer."""
+        """ln P(X = i); -inf outside the support and where i is not an integer."""
         rate, height, core, edge, _ = self._shape
         at = points(i)
         n = np.abs(np.maximum(at.near, -MOST))
@@ -206,8 +214,8 @@ class CappedLaw(IntegerLaw):
         """Summed over the support."""
         last = self._shape.last
         if not last <= LARGEST_SUM:
-            allowed = f"one of moment(m) where the noise reaches beyond {LARGEST_SUM}, here {last}"
-            raise ValueError(refusal("cost", cost, allowed))
+            why = f"a callable is summed up to {LARGEST_SUM}, and the noise reaches {last}"
+            raise ValueError(refusal("cost", cost, "one of moment(m)", why))
         values_of, growth = array_cost(cost), f"non-decreasing up to {last}"
         at_zero = before = float(finite_values(values_of, np.zeros(1), growth)[0])
         total = 0.0

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from fastnoise.design.radius import lattice_cost
 from fastnoise.ideal.discrete_staircase import SteppedLaw, Steps
-from fastnoise.ideal.integer_law import FloatArray, Floats
+from fastnoise.ideal.steps import FloatArray, Floats
 from fastnoise.validation import floats
 
 

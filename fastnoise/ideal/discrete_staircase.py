@@ -18,9 +18,18 @@ import numpy.typing as npt
 
 from fastnoise.design.gamma import moment_power
 from fastnoise.design.radius import discrete_moment, lattice_cost
-from fastnoise.ideal.integer_law import BoolArray, FloatArray, Floats, IntArray, IntegerLaw
-from fastnoise.ideal.integer_points import FAR, MOST, Points, between, points
-from fastnoise.ideal.steps import decay, least_missed
+from fastnoise.ideal.integer_law import IntegerLaw
+from fastnoise.ideal.integer_points import (
+    FAR,
+    MOST,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    Points,
+    between,
+    points,
+)
+from fastnoise.ideal.steps import Floats, decay, least_missed
 from fastnoise.validation import floats
 
 
@@ -41,13 +50,13 @@ class SteppedLaw(IntegerLaw):
 
     @np.errstate(all="ignore")
     def pmf(self, i: npt.ArrayLike) -> Floats:
-        """P(X = i); 0 where i is no integer."""
+        """P(X = i); 0 where i is not an integer."""
         probability = decay(self._steps.fall, self._level(i)) / self._peak
         return np.where(between(i), 0.0, probability)[()]
 
     @np.errstate(all="ignore")
     def logpmf(self, i: npt.ArrayLike) -> Floats:
-        """ln P(X = i); -inf at +-inf and where i is no integer."""
+        """ln P(X = i); -inf at +-inf and where i is not an integer."""
         logarithm = -self._steps.fall * self._level(i) - math.log(self._peak)
         return np.where(between(i), -np.inf, logarithm)[()]
 

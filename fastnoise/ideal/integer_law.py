@@ -9,14 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fastnoise.ideal.integer_points import Points, outward, points
-from fastnoise.ideal.steps import SymmetricLaw
+from fastnoise.ideal.integer_points import BoolArray, FloatArray, IntArray, Points, outward, points
+from fastnoise.ideal.steps import Floats, SymmetricLaw
 from fastnoise.validation import number, refusal
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
-BoolArray = npt.NDArray[np.bool_]
-Floats = Any  # a float64 where the argument is a scalar, else an array of its shape
 
 
 class IntegerLaw(SymmetricLaw):

@@ -15,11 +15,8 @@ import numpy.typing as npt
 
 from fastnoise.design.gamma import moment_power
 from fastnoise.design.quadrature import FoldedCost
-from fastnoise.ideal.steps import LineLaw
+from fastnoise.ideal.steps import FloatArray, Floats, LineLaw
 from fastnoise.validation import floats
-
-FloatArray = npt.NDArray[np.float64]
-Floats = Any  # a float64 where the argument is a scalar, else an array of its shape
 
 
 def log_peak(epsilon: float, sensitivity: float) -> float:

@@ -27,11 +27,8 @@ from fastnoise.design.moments import (
 )
 from fastnoise.design.quadrature import FoldedCost, refuse_epsilon
 from fastnoise.design.real_power import real_radial_moment
-from fastnoise.ideal.steps import LineLaw, decay, least_missed, split
+from fastnoise.ideal.steps import FloatArray, Floats, LineLaw, decay, least_missed, split
 from fastnoise.validation import floats
-
-FloatArray = npt.NDArray[np.float64]
-Floats = Any  # a float64 where the argument is a scalar, else an array of its shape
 
 
 class _Place(NamedTuple):

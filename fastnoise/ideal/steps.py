@@ -14,6 +14,7 @@ from fastnoise.design.gamma import Cost, cost_power
 from fastnoise.validation import number, refusal
 
 FloatArray = npt.NDArray[np.float64]
+Floats = Any  # a float64 where the argument is a scalar, else an array of its shape
 
 
 class SymmetricLaw(ABC):
@@ -48,8 +49,8 @@ class SymmetricLaw(ABC):
         0.049787068368
         """
         if isinstance(cost, tuple):
-            allowed = "a cost of the noise (interval(confidence) gives the interval)"
-            raise ValueError(refusal("cost", cost, allowed))
+            why = "interval(confidence) gives the interval"
+            raise ValueError(refusal("cost", cost, "a cost of the noise", why))
         return self._mean_of(cost) if callable(cost) else self.moment(cost_power(cost))
 
     @abstractmethod

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from fastnoise.design.gamma import Cost, dominating_gamma, heuristic_gamma
+from fastnoise.design.gamma import Cost, named_gamma
 from fastnoise.design.radius import optimal_radius
 from fastnoise.ideal.discrete_staircase import IdealDiscreteStaircase
 from fastnoise.laws.grids import integer_sensitivity
@@ -13,7 +13,7 @@ from fastnoise.laws.line.law import LineLaw, StaircaseLaw, integer_law
 from fastnoise.mechanisms.mechanism import (
     IntegerMechanism,
 )
-from fastnoise.validation import epsilon_below, refusal, whole
+from fastnoise.validation import epsilon_below, whole
 
 
 class _Staircase(IdealDiscreteStaircase, IntegerMechanism):
@@ -94,9 +94,6 @@ def _radius(epsilon: float, sensitivity: int, cost: Cost, r: Any) -> int:
     if r is None:
         return optimal_radius(epsilon, sensitivity, cost)
     if isinstance(r, str):
-        gammas = {"heuristic": heuristic_gamma, "dominating": dominating_gamma}
-        if r not in gammas:
-            allowed = 'an integer in 1 .. sensitivity, "heuristic" or "dominating"'
-            raise ValueError(refusal("r", r, allowed))
-        return max(1, round(gammas[r](epsilon) * sensitivity))
+        gamma = named_gamma("r", r, epsilon, "an integer in 1 .. sensitivity")
+        return max(1, round(gamma * sensitivity))
     return whole("r", r, 1, sensitivity + 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from fastnoise.design.gamma import Cost, dominating_gamma, heuristic_gamma
+from fastnoise.design.gamma import Cost, named_gamma
 from fastnoise.design.radial_gamma import LARGEST_DIM, optimal_radial_gamma
 from fastnoise.ideal.l1_staircase import IdealL1Staircase
 from fastnoise.laws.layers.law import BallLaw, ball_grid, ball_law
@@ -84,9 +84,8 @@ def _gamma(
     if gamma is None:
         return optimal_radial_gamma(epsilon, dim, sensitivity, cost)
     if isinstance(gamma, str):
-        rules = {"heuristic": heuristic_gamma, "dominating": dominating_gamma} if dim == 1 else {}
-        if gamma not in rules:
+        if dim > 1:
             allowed = 'a number in [0, 1], or at dim 1 "heuristic" or "dominating"'
             raise ValueError(refusal("gamma", gamma, allowed))
-        return rules[gamma](epsilon)
+        return named_gamma("gamma", gamma, epsilon, "a number in [0, 1]")
     return fraction("gamma", gamma)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from fastnoise.ideal.l2_laplace import IdealL2Laplace, IdealMultiUserLaplace
 from fastnoise.laws.grids import CHANGED
@@ -21,7 +20,6 @@ LARGEST_DIM = 65_536
 class _Vectors(VectorMechanism):
     """The parameters of both, and what does not depend on the adjacency."""
 
-    _users: ClassVar[int]  # how many vectors may change together
     _lipschitz = True
 
     epsilon: float
@@ -38,14 +36,14 @@ class _Vectors(VectorMechanism):
     @property
     def grid(self) -> float:
         if self.dim == 1:
-            return laplace_grid(self.epsilon, self.sensitivity, self._users)
-        return l2_grid(self.epsilon, self.dim, self.sensitivity, self._users)
+            return laplace_grid(self.epsilon, self.sensitivity, self._made_for or 1)
+        return l2_grid(self.epsilon, self.dim, self.sensitivity, self._made_for or 1)
 
     def _law(self, grid: float | None) -> LaplaceLaw | L2Law:
         """On the line, and for users on the line, the exact Laplace law."""
         if self.dim == 1:
-            return laplace_law(self.epsilon, self.sensitivity, grid, self._users)
-        return l2_law(self.epsilon, self.dim, self.sensitivity, self._users, grid)
+            return laplace_law(self.epsilon, self.sensitivity, grid, self._made_for or 1)
+        return l2_law(self.epsilon, self.dim, self.sensitivity, self._made_for or 1, grid)
 
 
 @dataclass(frozen=True, init=False)
@@ -71,8 +69,6 @@ class L2Laplace(IdealL2Laplace, _Vectors):
 
     _adjacency = "l2"
 
-    _users = 1
-
 
 @dataclass(frozen=True, init=False)
 class MultiUserLaplace(IdealMultiUserLaplace, _Vectors):
@@ -92,5 +88,3 @@ class MultiUserLaplace(IdealMultiUserLaplace, _Vectors):
 
     _adjacency = "sum-l2"
     _made_for = CHANGED
-
-    _users = CHANGED

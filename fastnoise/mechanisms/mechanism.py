@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from fastnoise import dispatch
 from fastnoise.arithmetic.floats import float_above, stated_delta
-from fastnoise.certificate import Certificate, certified
+from fastnoise.certificate import Certificate
 from fastnoise.float_mode import refuse_odd_floats
 from fastnoise.laws.grids import given_grid
 from fastnoise.laws.law import Law
@@ -129,8 +129,8 @@ class Mechanism(ABC):
         if changed is None:
             return self._made_for
         if alone := PAYS_ALONE.get(self._adjacency):
-            allowed = f"left out, because each {alone} that changes pays epsilon by itself"
-            raise ValueError(refusal("changed", changed, allowed))
+            why = f"each {alone} that changes pays epsilon by itself"
+            raise ValueError(refusal("changed", changed, "left out", why))
         return whole("changed", changed, 1, 1 << 63)
 
     @property
@@ -159,12 +159,18 @@ class Mechanism(ABC):
         """
         refuse_odd_floats()
         if grid is None:
-            allowed = 'a power of two or "auto", because textbook noise has no certificate'
-            raise ValueError(refusal("grid", grid, allowed))
+            why = "textbook noise has no certificate"
+            raise ValueError(refusal("grid", grid, 'a power of two or "auto"', why))
         chosen = self._chosen_grid(grid)
         law = self._law(chosen)
         guarantee = law.guarantee(self._changed(changed))
-        return certified(self, guarantee, chosen, law.covered)
+        return Certificate(
+            mechanism=repr(self),
+            adjacency=self._adjacency,
+            grid=chosen,
+            released_sensitivity=law.covered,
+            **guarantee._asdict(),
+        )
 
 
 class Channel(Mechanism):
@@ -206,11 +212,9 @@ class Additive(Mechanism):
             return
         epsilon = self.certificate(changed=rows, grid=grid).epsilon
         if epsilon > most:
-            allowed = (
-                f"finer for {rows:,} elements or users, which would have an epsilon of {epsilon!r} "
-                "if all of them changed: see certificate(changed=, grid=)"
-            )
-            raise ValueError(refusal("grid", grid, allowed))
+            allowed = f"finer for {rows:,} elements or users"
+            why = f"epsilon is {epsilon!r} if all of them change, see certificate(changed=, grid=)"
+            raise ValueError(refusal("grid", grid, allowed, why))
 
     @overload
     def perturb(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fastnoise.design.gamma import Cost, dominating_gamma, heuristic_gamma, optimal_gamma
+from fastnoise.design.gamma import Cost, named_gamma, optimal_gamma
 from fastnoise.ideal.staircase import IdealStaircase
 from fastnoise.laws.line.law import StaircaseLaw, staircase_grid, staircase_law
 from fastnoise.mechanisms.mechanism import Additive
-from fastnoise.validation import epsilon_below, fraction, refusal, sensitivity_above
+from fastnoise.validation import epsilon_below, fraction, sensitivity_above
 
 
 @dataclass(frozen=True, init=False)
@@ -68,10 +68,5 @@ def staircase_gamma(
     if gamma is None:
         return optimal_gamma(epsilon, sensitivity, cost)
     if isinstance(gamma, str):
-        if gamma == "heuristic":
-            return heuristic_gamma(epsilon)
-        if gamma == "dominating":
-            return dominating_gamma(epsilon)
-        allowed = 'a number in [0, 1], "heuristic" or "dominating"'
-        raise ValueError(refusal("gamma", gamma, allowed))
+        return named_gamma("gamma", gamma, epsilon, "a number in [0, 1]")
     return fraction("gamma", gamma)

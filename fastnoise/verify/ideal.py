@@ -27,6 +27,7 @@ from fastnoise.ideal.laplace import IdealLaplace
 from fastnoise.ideal.staircase import IdealStaircase
 
 DIGITS = 160  # differences of tails cost 16 for a scale of 2**52, the ends of a law some 30 more
+ROUNDING = Decimal(10) ** (20 - DIGITS)  # of sums of probabilities
 MANY_CHANGED = 65_536  # elements or users that l1 and sum-l2 mechanisms are widened for
 
 
@@ -104,7 +105,8 @@ class IdealCut(Ideal):
         self.top = (1 - self.b + 2 * step * self.b) / (1 + self.b)
         core = (self.top / step).ln() / fall if epsilon else (steps / delta - 1) / 2
         self.core = int(core)
-        self.edge = (1 - self.top - 2 * self._falling(1)) / 2
+        left = (1 - self.top - 2 * self._falling(1)) / 2
+        self.edge = left if left > ROUNDING else Decimal(0)
 
     def tail(self, n: int) -> Decimal:
         if n > self.core:

@@ -17,7 +17,6 @@ from fastnoise.verify import (
     attack,
     certificates,
     duplicates,
-    floats,
     kernels,
     keystream,
     laws,
@@ -30,7 +29,7 @@ from fastnoise.verify.outcome import Outcome
 from fastnoise.version import VERSION
 
 CHECKS = {
-    "floats": floats.rows,
+    "floats": kernels.float_rows,
     "keystream": keystream.rows,
     "tables": tables.rows,
     "kernels": kernels.rows,

@@ -79,7 +79,7 @@ def check_tables(mechanism: Any, tally: Tally) -> None:
 
 def compare(pairs: Iterable[Pair], tally: Tally) -> None:
     for pair in pairs:
-        tally.expect(not pair.differ(), f"P({pair.what}) is off by more than 2**-50 of itself")
+        tally.expect(not pair.differ(), f"P({pair.what}) has a relative error above 2**-50")
 
 
 # --- laws on the line -----------------------------------------------------------------------------
@@ -89,7 +89,7 @@ def check_line(law: DrawnLaw, ideal: Ideal, tally: Tally) -> None:
     entries, digits = law.levels + 2 + law.ends, int(law.tables[layout.DIGIT_LEVELS]) + 1
     tally.expect(sum(law.head[:entries]) == law.whole, "the head does not sum to 1")
     tally.expect(sum(law.digit[:digits]) == law.whole, "the digit does not sum to 1")
-    tally.expect(law.has_its_words(), "a row has not the words that its law needs")
+    tally.expect(law.has_its_words(), "rows do not have the words that their law needs")
     tally.expect(not biased(law), "a place that should be drawn again is kept")
     compare(level_pairs(law, ideal), tally)
     compare(point_pairs(law, ideal), tally)

@@ -115,7 +115,7 @@ def cost_array(costs: Any) -> Array:
 
 
 def _unfit(costs: Array) -> str:
-    """What is wrong with costs that are no numbers; nothing if there are none."""
+    """What is wrong with costs that are not numbers; nothing if there are none."""
     bad = sum(count_bad(block.reshape(-1), False) for block in _blocks(costs, 1.0))
     if not bad:
         return ""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import struct
 from fractions import Fraction
 from math import inf
 
+import numpy as np
 from fastnoise_kernels import layout
 
 from fastnoise.arithmetic.bounds import CERTAIN
@@ -26,7 +26,7 @@ def guarantee(law: L2Law, changed: int | None) -> Guarantee:
     density is at least (1 + h)**-dim times the other, and total variation at most dim h.
     """
     dim, step = int(law.tables[layout.DIM]), Fraction(law.grid)
-    given = struct.unpack("<d", int(law.tables[layout.SCALE]).to_bytes(8, "little"))[0]
+    given = float(law.tables.view(np.float64)[layout.SCALE])
     if not 0 < given < inf:
         return Guarantee(inf, 0.0, 1.0, "bounded", "nothing.", "nothing.")
     scale, (low, high) = Fraction(given) * step, root_bounds(dim, ROOT_BITS)

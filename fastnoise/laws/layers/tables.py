@@ -55,7 +55,7 @@ def layer_tables(
     capped = min(epsilon, ceil(log(points[1]) - log(points[0])) + 200.0, LARGEST_EPSILON)
     if capped * dim > LARGEST_EXPONENT:
         allowed = f"at most {LARGEST_EXPONENT // dim} for {dim} coordinates on this grid"
-        raise ValueError(refusal("epsilon", epsilon, f"{allowed}: tables take too long beyond"))
+        raise ValueError(refusal("epsilon", epsilon, allowed, "tables take too long beyond that"))
     epsilon = capped
     coins, top = _coins(Fraction(epsilon) * SLACK, points)
     if len(coins) > layout.MOST_COINS:

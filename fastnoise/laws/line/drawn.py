@@ -117,7 +117,3 @@ class DrawnLaw:
                 total += self.slopes.chance(start) * sums[i]
                 start += 1 << i
         return total
-
-    def mass(self, levels: int) -> Fraction:
-        """P(level <= levels)."""
-        return sum((self.level(k) for k in range(levels + 1)), Fraction(0))

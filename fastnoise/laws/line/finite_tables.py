@@ -39,7 +39,7 @@ def uniform_tables(core: int, height: Fraction) -> Tables:
 
 @lru_cache(maxsize=64)
 def truncated_laplace_tables(epsilon: float, delta: Fraction, steps: int) -> Tables:
-    """Probabilities that fall by e**(-epsilon / steps) a step, then one last one, then none.
+    """Probabilities that fall by e**(-epsilon / steps) per step, then one last one, then none.
 
     With delta' = delta (e**(epsilon / steps) - 1) / (e**epsilon - 1) it is (epsilon / steps,
     delta')-DP for a change of 1, and so (epsilon, delta)-DP for one of `steps`

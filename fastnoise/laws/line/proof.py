@@ -240,7 +240,7 @@ def _endless_distance(law: DrawnLaw, exponent: Fraction, first: Bounds) -> Fract
 
 
 def _level_beside_top(law: DrawnLaw, fall: Fraction) -> Bounds:
-    """The weight of level 1 of a law that falls by e**-fall a step, if 0 has weight 1."""
+    """The weight of level 1 of a law that falls by e**-fall per step, if 0 has weight 1."""
     low, high = _geometric_sum(fall, law.steps, _digits(law))
     return 2 * low, 2 * high
 

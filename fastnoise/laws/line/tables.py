@@ -4,7 +4,7 @@ A law is the array of words that the kernels read (`fastnoise_kernels.layout`). 
 are integers over a power of two; every rounding makes a level a little *more* likely beside the
 one above it than e**-epsilon asks for, so that no two neighbouring probabilities are further apart
 than a factor e**epsilon, at any depth. What the rounding moves is below 2**-120 of any level, up to
-epsilon 100 a level; beyond, levels are rarer than 2**-140, and none is rarer than it should be.
+epsilon 100 per level; beyond, levels are rarer than 2**-140, and none is rarer than it should be.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from fastnoise.laws.alias import (
 REACH = 28
 SHORT_REACH = 8
 HEAD_ENTRIES = 1 << 11  # 8 KiB of cells: a quarter of a first-level cache
-FINE_HEAD_ENTRIES = 1 << 13  # where a level is one step: a word less a row for scales up to 1,000
+FINE_HEAD_ENTRIES = 1 << 13  # a level is one step: one word less per row up to a scale of 1,000
 LONG_HEAD_ENTRIES = 1 << 12
 DIGIT_ENTRIES = 1 << 13
 TAIL_ENTRIES = 1 << 6
