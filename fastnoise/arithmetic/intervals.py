@@ -63,7 +63,7 @@ class Interval:
         return Interval(low - 1, low + rise + 1, self.bits)
 
     def turned(self) -> tuple[Interval, Interval]:
-        """Cosine and sine of so many quarters of a turn.
+        """Cosine and sine of this many quarters of a turn.
 
         An angle between the ends is within pi/2 times half the distance of the middle one, which
         is less than the distance, and a unit for the series.

@@ -78,7 +78,7 @@ def optimal_radial_gamma(epsilon: float, dim: int, sensitivity: float, cost: Cos
 
 
 def _real_gamma(epsilon: float, dim: int, m: float) -> float:
-    """Of a power that is not whole; of the next whole one where no cost could tell them apart."""
+    """The best gamma for a fractional power; for the nearest whole one where no cost differs."""
     if lost_digits(epsilon, dim) > MOST_LOST_DIGITS:
         return _power_gamma(epsilon, dim, max(1, round(m)))
     return real_power_gamma(epsilon, dim, m)

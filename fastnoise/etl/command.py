@@ -84,7 +84,7 @@ def _key(path: Path) -> bytes:
     with path.open("rb") as file:
         found = file.read(LONGEST_KEY)
     if path.is_file() and path.stat().st_mode & 0o077:
-        warning = f"warning: others can read {path}, which is to be secret: chmod 600"
+        warning = f"warning: others can read {path}, which must be secret: chmod 600"
         print(f"fastnoise perturb: {warning}", file=sys.stderr)
     if len(found) == KEY_BYTES:
         return found

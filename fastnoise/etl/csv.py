@@ -151,6 +151,6 @@ def _numbers(texts: Any, entry: Entry, name: str) -> tuple[Any, dict[int, int]]:
 
 
 def _grid(entry: Entry, name: str) -> float:
-    """Of one column: mechanisms of boxes have a grid for each."""
+    """The grid of one column: mechanisms of boxes have one for each."""
     grid = entry.mechanism.grid
     return float(grid[entry.columns.index(name)] if isinstance(grid, tuple) else grid)

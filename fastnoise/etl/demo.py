@@ -71,7 +71,7 @@ def command(options: argparse.Namespace) -> int:
 
 
 def demo(rows: int, png: str | None = None) -> str:
-    """Perturb a file of so many people; the receipt, the errors, the throughput."""
+    """Perturb a file of this many people; the receipt, the errors, the throughput."""
     if rows < 1:
         raise ValueError(f"rows must be at least 1, not {rows}")
     arrow()

@@ -34,7 +34,7 @@ LOGS = {  # of tables, which say what of their files is deleted
 }
 
 Source = Any
-Progress = Callable[[int, int | None], None]  # rows done, of so many if that is known
+Progress = Callable[[int, int | None], None]  # rows done, and how many there are if that is known
 
 
 @dataclass

@@ -98,7 +98,7 @@ def _mentions(text: str, names: set[str]) -> bool:
 
 
 def _texts(key: bytes, value: bytes) -> tuple[str, str]:
-    """Of key and value; JSON without escapes, which would hide a name."""
+    """Key and value as texts; JSON without escapes, which would hide a name."""
     text = value.decode(errors="replace").strip()
     with suppress(ValueError, RecursionError):
         text = json.dumps(json.loads(text), ensure_ascii=False)

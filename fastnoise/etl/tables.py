@@ -49,7 +49,7 @@ class Run:
     def perturb(
         self, column: Callable[[str], Any], count: int, between: Between = NO_MORE
     ) -> dict[str, Any]:
-        """The plan's columns of a batch of so many rows, perturbed; `column` finds one by name."""
+        """The plan's columns of a batch of `count` rows, perturbed; `column` finds one by name."""
         rows: Any
         if self.plan.key_columns:
             rows = addresses(column, self.plan.key_columns, self.secret)

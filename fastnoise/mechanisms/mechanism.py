@@ -88,7 +88,7 @@ class Mechanism(ABC):
     delta: float | Fraction = 0.0
     sensitivity: float
     _lipschitz: ClassVar[bool] = False  # epsilon is in proportion to the change
-    _made_for: ClassVar[int | None] = None  # so many changes that snapping widens
+    _made_for: ClassVar[int | None] = None  # how many changes snapping is widened for
 
     def __new__(cls, *_: Any, **__: Any) -> Self:
         refuse_odd_floats()  # parameters are computed and kept
@@ -198,7 +198,7 @@ class Additive(Mechanism):
         return given_grid(grid)
 
     def _check_spread(self, grid: Any, rows: int) -> None:
-        """Refuse a grid on which so many rows, if all change, cost more than TOLERATED * epsilon.
+        """Refuse a grid on which this many rows, if all change, cost more than TOLERATED * epsilon.
 
         The certificate decides, but it takes milliseconds: it is asked where a float, which is
         right to a billionth, does not know. A mechanism's own grid is never refused.

@@ -209,7 +209,7 @@ def ideal_law(mechanism: Any) -> Ideal | IdealLayers | IdealScale:
 
 
 def snapped_steps(mechanism: Any, changed: int) -> int:
-    """Grid steps that so many changed elements can be apart in l1.
+    """How many grid steps `changed` elements can be apart in l1.
 
     See docs/mathematics.md#grid-release.
     """

@@ -118,7 +118,7 @@ def thread_counts() -> list[int]:
 
 @contextmanager
 def using(threads: int) -> Iterator[None]:
-    """Kernels run in so many threads."""
+    """Run kernels in this many threads."""
     import numba
 
     before = numba.get_num_threads()

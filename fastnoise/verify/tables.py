@@ -216,7 +216,7 @@ class LayerSums:
         return Fraction(sum(parts), self.whole)
 
     def _ways(self, layer: int, coins: int) -> int:
-        """How many outcomes of the first so many coins give a layer."""
+        """How many outcomes of the first coins give a layer."""
         if coins == 0:
             return int(layer == 0)
         weights = self.lower[coins - 1]
@@ -291,7 +291,7 @@ def check_narrow_weights(mechanism: Any, count: int, tally: Tally) -> None:
 
 
 def narrow_weights(tables: Array) -> list[float]:
-    """Of all levels that have no more digits than there are tables; none without."""
+    """The weights of all levels that have no more digits than there are tables; none without."""
     weights: Array = np.ones(min(1, len(tables)), np.float32)
     for table in tables.reshape(-1, layout.LEVEL_BASE):
         weights = np.outer(table, weights).ravel()

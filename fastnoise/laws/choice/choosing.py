@@ -41,7 +41,7 @@ def choose(mechanism: Any, costs: Any, stream: Stream | None, rows: Any) -> Any:
         try:
             _run(mechanism, law, costs, out, stream, chosen)
         except UnfitCosts:
-            raise ValueError(_unfit(costs) or "costs changed meanwhile") from None
+            raise ValueError(_unfit(costs) or "costs changed while they were read") from None
     return out.item() if out.ndim == 0 else out
 
 

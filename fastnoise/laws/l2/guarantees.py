@@ -18,7 +18,7 @@ ROOT_BITS = 200
 
 
 def guarantee(law: L2Law, changed: int | None) -> Guarantee:
-    """Of real numbers on a grid, if so many users change together, or as many as noise is made for.
+    """What is proved if `changed` users change together; by default, as many as it was made for.
 
     A row is decided in intervals, with more bits of its own until nothing is left open, so what is
     drawn is the law of real numbers of that scale, rounded to the grid: epsilon is the l2 distance

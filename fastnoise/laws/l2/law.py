@@ -78,7 +78,7 @@ class L2Law(VectorLaw):
 
 @lru_cache(maxsize=256)
 def l2_grid(epsilon: float, dim: int, sensitivity: float, users: int) -> float:
-    """Fine beside the sensitivity shared by so many users, and beside a coordinate of the noise."""
+    """Fine compared with the sensitivity shared by `users` and with a coordinate of the noise."""
     refuse_small(epsilon)
     spread = ((users * users * dim - 1).bit_length() + 1) // 2  # of users * sqrt(dim)
     wanted = max(STEPS_BITS, WIDENED_BITS + spread, MEAN_BITS + frexp(epsilon)[1])
@@ -161,7 +161,7 @@ def _shape(dim: int) -> float:
 
 
 def _typical_radius(dim: int) -> float:
-    """Of noise of scale 1; from four dimensions on, of its factor chi."""
+    """The typical size of noise of scale 1; from four dimensions on, of its factor chi."""
     return float(dim) if dim <= layout.SPACE else sqrt(dim + 1)
 
 

@@ -32,7 +32,7 @@ from fastnoise.laws.alias import Tables
 
 Address = tuple[int, int]  # counter and nonce of a block
 Blocks = Callable[[bytes, Sequence[Address]], Sequence[Sequence[int]]]
-Uniform = Callable[[int], int]  # the first so many binary digits of a uniform number
+Uniform = Callable[[int], int]  # the first n binary digits of a uniform number
 Places = Callable[[int], Uniform]  # that of a coordinate
 FIRST_BITS = 96  # floats leave a doubt in their last 50: more is seldom needed
 HALF = Fraction(1, 2)
@@ -97,7 +97,7 @@ class L2Reader:
     def _falls(
         self, cells: list[int], places: Places, known: int, bits: int
     ) -> tuple[Fraction, Fraction]:
-        """Bounds of (|Z| - |M| + D / 2) / scale, from so many bits of a place."""
+        """Bounds of (|Z| - |M| + D / 2) / scale, from the first bits of a place."""
         step, size = 1 << bits - self.fine, 1 << self.fine
         width, least, most, middles = 1 << bits - known, 0, 0, 0
         for i, cell in enumerate(cells):

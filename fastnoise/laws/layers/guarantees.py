@@ -17,7 +17,7 @@ from fastnoise.laws.layers.proof import LayerProof
 
 @singledispatch
 def guarantee(law: Any, changed: int | None) -> Guarantee:
-    """What the tables of a law prove, if so many coordinates change together."""
+    """What the tables of a law prove if `changed` coordinates change together."""
     raise TypeError(f"nothing is proved of a {type(law).__name__}")
 
 

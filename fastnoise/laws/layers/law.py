@@ -120,7 +120,7 @@ class BoxLaw(LayersLaw):
 
 @lru_cache(maxsize=256)
 def ball_grid(epsilon: float, dim: int, sensitivity: float, gamma: float) -> float:
-    """Fine beside the sensitivity shared by all coordinates, and beside the mean of one."""
+    """Fine compared with the sensitivity shared by all coordinates and with the mean of one."""
     finest = _finest_bits(epsilon, dim, sensitivity)
     return power_grid(sensitivity, min(_wanted_bits(epsilon, dim, gamma, dim), finest))
 

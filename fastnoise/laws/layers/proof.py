@@ -143,7 +143,7 @@ class LayerProof:
         return min(CERTAIN, sum(lower, self._top_distance(epsilon)))
 
     def _top_distance(self, epsilon: float) -> Fraction:
-        """Of the last coin, and of what follows it: the parts, at most dim + 1 digits, restarts."""
+        """The last coin and what follows it: the parts, at most dim + 1 digits, restarts."""
         law, exponent = self.law, Fraction(epsilon) * self.law.times[-1]
         bits = _bits(exponent, law.last + max(self.dim, law.digits) + 1)  # down to the last of all
         ratio, start = exp_bounds(exponent, DIGITS), exp_bounds(exponent * law.last, DIGITS)

@@ -107,7 +107,7 @@ class DrawnLaw:
         return self.mass_of(self.last_places)
 
     def mass_of(self, places: int) -> Fraction:
-        """The chances of so many places, added up: halves of them from the leading digit down."""
+        """The chances of the first places, added up: halves of them from the leading digit down."""
         sums = [Fraction(1)]
         for slope in self.slopes.slopes:
             sums.append(sums[-1] * (1 + slope))

@@ -17,7 +17,7 @@ from fastnoise.laws.line.law import LaplaceLaw, StaircaseLaw, TruncatedLaplaceLa
 
 @singledispatch
 def guarantee(law: Any, changed: int | None) -> Guarantee:
-    """What the tables of a law prove, if so many elements change together."""
+    """What the tables of a law prove if `changed` elements change together."""
     raise TypeError(f"nothing is proved of a {type(law).__name__}")
 
 

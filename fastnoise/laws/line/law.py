@@ -144,7 +144,7 @@ class TruncatedLaplaceLaw(LineLaw):
 
 @lru_cache(maxsize=256)
 def staircase_grid(epsilon: float, sensitivity: float, gamma: float) -> float:
-    """Fine beside the sensitivity and beside E|noise|, as far as 64-bit integers allow."""
+    """Fine compared with the sensitivity and with E|noise|, as far as 64-bit integers allow."""
     return power_grid(sensitivity, _staircase_bits(epsilon, gamma))
 
 
@@ -164,7 +164,7 @@ def staircase_law(
 
 @lru_cache(maxsize=256)
 def laplace_grid(epsilon: float, sensitivity: float, changed: int = CHANGED) -> float:
-    """Fine beside the sensitivity shared by so many elements, and beside the scale."""
+    """Fine compared with the sensitivity shared by `changed` elements and with the scale."""
     beside_scale = MEAN_BITS + frexp(epsilon)[1]
     wanted = max(STEPS_BITS, WIDENED_BITS + (changed - 1).bit_length(), beside_scale)
     return power_grid(sensitivity, min(wanted, finest_bits(epsilon)))

@@ -171,7 +171,7 @@ class LineReader:
         if coin << 64 >= self.slope_rest << bits:
             return True
         dropped = 1 - self.slopes.chance(place % self.steps)
-        known = bits - (width.bit_length() - 1)  # width is a power of two: so many bits are left
+        known = bits - (width.bit_length() - 1)  # width is a power of two: that many bits are left
         value = coin >> (bits - known)
         while True:
             value, known = value << 64 | next(words), known + 64
