@@ -15,23 +15,28 @@ from fastnoise.registry import REGISTRY as _REGISTRY
 from fastnoise.version import VERSION as __version__
 
 if TYPE_CHECKING:
-    from fastnoise.certificate import Certificate
-    from fastnoise.dispatch import TextbookNoiseWarning
-    from fastnoise.etl.plan import Plan
-    from fastnoise.mechanisms.box_staircase import BoxStaircase
-    from fastnoise.mechanisms.discrete_laplace import DiscreteLaplace
-    from fastnoise.mechanisms.discrete_staircase import DiscreteStaircase, Geometric
-    from fastnoise.mechanisms.discrete_uniform import DiscreteUniform
-    from fastnoise.mechanisms.l1_staircase import L1Staircase
-    from fastnoise.mechanisms.l2_laplace import L2Laplace, MultiUserLaplace
-    from fastnoise.mechanisms.laplace import Laplace
-    from fastnoise.mechanisms.mechanism import Privacy
-    from fastnoise.mechanisms.staircase import Staircase
-    from fastnoise.mechanisms.staircase_choice import StaircaseChoice
-    from fastnoise.mechanisms.truncated_discrete_laplace import TruncatedDiscreteLaplace
-    from fastnoise.optimum.approximate import approximate
-    from fastnoise.optimum.bounds import cost_bounds
-    from fastnoise.stream import InsecureStreamWarning, Stream
+    from fastnoise.certificate import Certificate as Certificate
+    from fastnoise.dispatch import TextbookNoiseWarning as TextbookNoiseWarning
+    from fastnoise.etl.plan import Plan as Plan
+    from fastnoise.mechanisms.box_staircase import BoxStaircase as BoxStaircase
+    from fastnoise.mechanisms.discrete_laplace import DiscreteLaplace as DiscreteLaplace
+    from fastnoise.mechanisms.discrete_staircase import DiscreteStaircase as DiscreteStaircase
+    from fastnoise.mechanisms.discrete_staircase import Geometric as Geometric
+    from fastnoise.mechanisms.discrete_uniform import DiscreteUniform as DiscreteUniform
+    from fastnoise.mechanisms.l1_staircase import L1Staircase as L1Staircase
+    from fastnoise.mechanisms.l2_laplace import L2Laplace as L2Laplace
+    from fastnoise.mechanisms.l2_laplace import MultiUserLaplace as MultiUserLaplace
+    from fastnoise.mechanisms.laplace import Laplace as Laplace
+    from fastnoise.mechanisms.mechanism import Privacy as Privacy
+    from fastnoise.mechanisms.staircase import Staircase as Staircase
+    from fastnoise.mechanisms.staircase_choice import StaircaseChoice as StaircaseChoice
+    from fastnoise.mechanisms.truncated_discrete_laplace import (
+        TruncatedDiscreteLaplace as TruncatedDiscreteLaplace,
+    )
+    from fastnoise.optimum.approximate import approximate as approximate
+    from fastnoise.optimum.bounds import cost_bounds as cost_bounds
+    from fastnoise.stream import InsecureStreamWarning as InsecureStreamWarning
+    from fastnoise.stream import Stream as Stream
 
 # Where each public name lives; it is imported when it is first used, and numpy with it.
 _HOMES = {entry.name: entry.home for entry in _REGISTRY.values()} | {
@@ -45,29 +50,7 @@ _HOMES = {entry.name: entry.home for entry in _REGISTRY.values()} | {
     "cost_bounds": "fastnoise.optimum.bounds",
 }
 
-__all__ = [
-    "BoxStaircase",
-    "Certificate",
-    "DiscreteLaplace",
-    "DiscreteStaircase",
-    "DiscreteUniform",
-    "Geometric",
-    "InsecureStreamWarning",
-    "L1Staircase",
-    "L2Laplace",
-    "Laplace",
-    "MultiUserLaplace",
-    "Plan",
-    "Privacy",
-    "Staircase",
-    "StaircaseChoice",
-    "Stream",
-    "TextbookNoiseWarning",
-    "TruncatedDiscreteLaplace",
-    "__version__",
-    "approximate",
-    "cost_bounds",
-]
+__all__ = [*_HOMES, "__version__"]
 
 
 if not TYPE_CHECKING:  # checkers would take any name for a public one

@@ -101,17 +101,6 @@ class Certificate:
         return "\n".join([fill(self.mechanism, LINE, subsequent_indent="    "), *lines, *wrapped])
 
 
-def certified(mechanism: Any, guarantee: Guarantee, grid: Any, covered: Any) -> Certificate:
-    """The certificate of a mechanism that is proved so much of, on a grid."""
-    return Certificate(
-        mechanism=repr(mechanism),
-        adjacency=mechanism.privacy.adjacency,
-        grid=grid,
-        released_sensitivity=covered,
-        **guarantee._asdict(),
-    )
-
-
 def _range(values: float | tuple[float, ...]) -> str:
     if not isinstance(values, tuple):
         return str(values)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
-import time
 from collections.abc import Sequence
+from importlib import import_module
 from io import TextIOWrapper
 
 from fastnoise.float_mode import refuse_odd_floats
@@ -19,7 +18,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
         refuse_odd_floats()
-        return int(options.run(options))
+        module, name = options.run.rsplit(".", 1)
+        return int(getattr(import_module(module), name)(options))
     except Exception as problem:  # damaged files raise anything, SystemError and RecursionError too
         first = (str(problem) or type(problem).__name__).partition("\n")[0]
         print(f"fastnoise {options.command}: {first}", file=sys.stderr)
@@ -39,7 +39,7 @@ def _parser() -> argparse.ArgumentParser:
     demo = commands.add_parser("demo", help="perturb a file of people and show what came out")
     demo.add_argument("--rows", type=int, default=2_000_000, help="default: 2000000")
     demo.add_argument("--png", metavar="FILE", help="save a picture of the noise there")
-    demo.set_defaults(run=_demo)
+    demo.set_defaults(run="fastnoise.etl.demo.command")
 
     perturb = commands.add_parser("perturb", help="add noise to columns of a file or folder")
     perturb.add_argument("input", metavar="IN", help="Parquet file or folder, Arrow IPC or CSV")
@@ -51,59 +51,21 @@ def _parser() -> argparse.ArgumentParser:
     perturb.add_argument("--dry-run", action="store_true", help="check, and say what would happen")
     perturb.add_argument("--quiet", action="store_true", help="no progress, no summary")
     perturb.add_argument("--json", action="store_true", help="the summary as JSON")
-    perturb.set_defaults(run=_perturb)
+    perturb.set_defaults(run="fastnoise.etl.command.perturb")
 
     receipt = commands.add_parser("receipt", help="what was done to the columns of a file")
     receipt.add_argument("input", metavar="FILE")
     receipt.add_argument("--json", action="store_true", help="print JSON instead of a page")
-    receipt.set_defaults(run=_receipt)
+    receipt.set_defaults(run="fastnoise.etl.command.receipt")
 
     warm = commands.add_parser("warmup", help="compile every kernel into the cache")
-    warm.set_defaults(run=_warmup)
+    warm.set_defaults(run="fastnoise.warmup.command")
 
     check = commands.add_parser("verify", help="check on this machine all that is promised")
     check.add_argument("--only", nargs="+", metavar="NAME", default=[], help="these checks alone")
     check.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    check.set_defaults(run=_verify)
+    check.set_defaults(run="fastnoise.verify.run.command")
     return parser
-
-
-def _demo(options: argparse.Namespace) -> int:
-    from fastnoise.etl.demo import demo
-
-    print(demo(options.rows, options.png))
-    return 0
-
-
-def _perturb(options: argparse.Namespace) -> int:
-    from fastnoise.etl.command import perturb
-
-    return perturb(options)
-
-
-def _receipt(options: argparse.Namespace) -> int:
-    from fastnoise.etl.command import receipt
-
-    return receipt(options)
-
-
-def _warmup(options: argparse.Namespace) -> int:
-    from fastnoise_kernels.cache import where_kept
-
-    from fastnoise.warmup import warmup
-
-    started = time.perf_counter()
-    count = warmup()
-    print(f"{count} kernels ready in {time.perf_counter() - started:.1f} s ({where_kept()})")
-    return 0
-
-
-def _verify(options: argparse.Namespace) -> int:
-    from fastnoise.verify.run import verify
-
-    report = verify(options.only)
-    print(json.dumps(report.to_dict(), indent=2) if options.json else report)
-    return 0 if report.passed else 1
 
 
 if __name__ == "__main__":

@@ -16,12 +16,19 @@ def progress(items: Sequence[tuple[str, Item]]) -> Iterator[Item]:
     shown = _is_terminal()
     for done, (name, item) in enumerate(items):
         if shown:
-            filled = WIDTH * done // len(items)
-            bar = "█" * filled + "░" * (WIDTH - filled)
-            print(f"\r\033[K{bar} {done}/{len(items)} {name}", end="", file=sys.stderr, flush=True)
+            _redraw(f"{_bar(done, len(items))} {done}/{len(items)} {name}")
         yield item
     if shown:
-        print("\r\033[K", end="", file=sys.stderr, flush=True)
+        _redraw("")
+
+
+def _bar(done: int, count: int) -> str:
+    filled = WIDTH * done // count
+    return "█" * filled + "░" * (WIDTH - filled)
+
+
+def _redraw(line: str) -> None:
+    print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True)
 
 
 def _is_terminal() -> bool:
@@ -40,20 +47,20 @@ class Rate:
 
     def __exit__(self, *problem: object) -> None:
         if self.shown:
-            print("\r\033[K", end="", file=sys.stderr, flush=True)
+            _redraw("")
 
     def show(self, done: int, rows: int | None) -> None:
         now = time.perf_counter()
         if not self.shown or now - self.drawn < 0.1:
             return
         self.drawn = now
-        print(f"\r\033[K{self.line(done, rows)}", end="", file=sys.stderr, flush=True)
+        _redraw(self.line(done, rows))
 
     def line(self, done: int, rows: int | None) -> str:
         rate = done / max(self.drawn - self.started, 1e-9)
         if not rows:
             return f"{done:,} rows, {rate:,.0f} a second"
-        filled = WIDTH * done // rows
         left = (rows - done) / max(rate, 1e-9)
-        bar = "█" * filled + "░" * (WIDTH - filled)
-        return f"{bar} {done:,} of {rows:,} rows, {rate:,.0f} a second, {left:.0f} s left"
+        return (
+            f"{_bar(done, rows)} {done:,} of {rows:,} rows, {rate:,.0f} a second, {left:.0f} s left"
+        )

@@ -23,13 +23,13 @@ NO_NUMBERS = (bool, np.bool_, np.timedelta64)  # though Python or NumPy count th
 SHOWN = 80  # characters of a value that a message repeats
 
 
-def refusal(name: str, value: object, allowed: str) -> str:
+def refusal(name: str, value: object, allowed: str, why: str = "") -> str:
     try:
         text = repr(value)
     except ValueError:  # an integer of more digits than Python will print
         text = f"a number of {type(value).__name__} with thousands of digits"
     text = text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
-    return f"{name} must be {allowed}, not {text}"
+    return f"{name} must be {allowed}, not {text}" + (f": {why}" if why else "")
 
 
 def data_refusal(name: str, data: object, allowed: str) -> str:
@@ -126,7 +126,7 @@ def whole(name: str, value: Any, low: int, high: int) -> int:
 
 
 def bounds(name: str, value: Any) -> tuple[float, float]:
-    """(low, high) to clip to, rounded inwards, so that it is no wider; None is no clipping."""
+    """(low, high) to clip to, rounded inwards, so that it is no wider; None means no clipping."""
     if value is None:
         return -math.inf, math.inf
     allowed = "a pair (low, high) of numbers with low <= high"
@@ -166,7 +166,7 @@ def floats(name: str, value: Any, low: float, high: float) -> npt.NDArray[np.flo
 
 
 def integer_bounds(name: str, value: Any, least: int, most: int) -> tuple[int, int]:
-    """(low, high) to clip integers of a dtype to; infinities and None are no clipping."""
+    """(low, high) to clip integers of a dtype to; infinities and None mean no clipping."""
     allowed = "a pair (low, high) of integers with low <= high"
     if value is None:
         return least, most

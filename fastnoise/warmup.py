@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+import time
 from collections.abc import Callable
 from functools import partial
 
@@ -15,6 +17,15 @@ from fastnoise.stream import Stream
 
 ROWS = 16
 FLOATS, INTEGERS = ("float64", "float32"), ("int64", "uint64")
+
+
+def command(options: argparse.Namespace) -> int:
+    from fastnoise_kernels.cache import where_kept
+
+    started = time.perf_counter()
+    count = warmup()
+    print(f"{count} kernels ready in {time.perf_counter() - started:.1f} s ({where_kept()})")
+    return 0
 
 
 def warmup() -> int:

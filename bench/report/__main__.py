@@ -1,20 +1,23 @@
-"""Write the tables of README and docs/benchmarks.md and two pictures from the latest runs.
+"""Write the tables of README and docs/benchmarks.md: of the registry, and of the latest runs.
 
-`make bench` and `make peers` measure; what they find is kept in runs.json, beside the pictures.
+`make bench` and `make peers` measure; what they find is kept in runs.json, beside two pictures of
+it, which are drawn again when it changes.
 """
 
 from bench.report.blocks import blocks, pages
 from bench.report.pictures import draw
-from bench.report.runs import collected, keep
+from bench.report.runs import collected, keep, kept
 
 
 def main() -> None:
     runs = collected()
     for page, text in pages(runs).items():
         page.write_text(text)
-    draw(runs)
-    keep(runs)
-    print(f"wrote {len(blocks(runs))} tables and 2 pictures")
+    print(f"wrote {len(blocks(runs))} tables")
+    if runs != kept():
+        draw(runs)
+        keep(runs)
+        print("drew 2 pictures")
 
 
 if __name__ == "__main__":

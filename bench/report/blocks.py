@@ -1,24 +1,35 @@
-"""The parts of the README and of docs/benchmarks.md that are measured, between marks."""
+"""The parts of pages, between marks, that are measured or taken from the registry."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
 from bench.peers.table import table as peer_lines
 from bench.report.runs import Runs, origin, table_of
+from fastnoise.registry import REGISTRY, Registered
 
 ROOT = Path(__file__).parents[2]
 TABLES = ("engine", "mechanisms", "flat", "roofline", "etl")
-PAGES = {"README.md": ("headline",), "docs/benchmarks.md": (*TABLES, "peers")}
+PAGES = {"README.md": ("classes", "headline"), "docs/benchmarks.md": (*TABLES, "peers")}
+COVERED = {  # by adjacency
+    "element": "one {value} changes by at most {bound}",
+    "l1": "{whole} changes by at most {bound} in l1",
+    "l2": "{whole} changes by at most {bound} in l2",
+    "sum-l2": "the l2 changes of all users add up to at most {bound}",
+    "box": "{whole} changes by at most {bound}",
+    "cost": "no cost changes by more than {bound}",
+}
 HEADLINE = ("staircase", 10_000_000, 2)  # law, values, threads
 
 
 def blocks(runs: Runs) -> dict[str, list[str]]:
     """Name: lines."""
     made: dict[str, Callable[[Runs], Iterator[str]]] = {"headline": headline, "peers": peers}
+    made["classes"] = lambda _: classes()
     made |= {name: partial(_table, name) for name in TABLES}
     return {name: list(lines(runs)) for name, lines in made.items()}
 
@@ -45,6 +56,24 @@ def put(text: str, name: str, lines: list[str]) -> str:
 
 def _table(name: str, runs: Runs) -> Iterator[str]:
     return table_of(runs[name]).lines()
+
+
+def classes() -> Iterator[str]:
+    """Every mechanism of the registry, its noise, and what its guarantee covers."""
+    yield "| class | noise | private when |"
+    yield "|---|---|---|"
+    for entry in REGISTRY.values():
+        yield f"| `{entry.name}` | {entry.noise} | {_covered(entry)} |"
+
+
+def _covered(entry: Registered) -> str:
+    parameters = signature(entry.cls).parameters
+    bounds = [f"`{name}`" for name in ("sensitivity", "widths") if name in parameters]
+    return COVERED[entry.build()[0].privacy.adjacency].format(
+        value=entry.takes.removesuffix("s").replace("float", "number"),
+        whole="one vector" if entry.takes == "vectors" else "the array",
+        bound="".join(bounds) or 1,
+    )
 
 
 def headline(runs: Runs) -> Iterator[str]:

@@ -14,9 +14,14 @@ NAMES = ("engine", "mechanisms", "flat", "roofline", "etl", "scaling", "peers")
 Runs = dict[str, Any]
 
 
+def kept() -> Runs:
+    runs: Runs = json.loads(KEPT.read_text()) if KEPT.exists() else {}
+    return runs
+
+
 def collected() -> Runs:
     """The latest runs of this machine; those that it has not made again, as they were kept."""
-    runs: Runs = json.loads(KEPT.read_text()) if KEPT.exists() else {}
+    runs = kept()
     for name in NAMES:
         if (latest := FOLDER / f"{name}.json").exists():
             runs[name] = json.loads(latest.read_text())

@@ -2,58 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator, Mapping
 from functools import partial
+from inspect import signature
 from typing import Any, NamedTuple
 
 import numpy as np
 
-import fastnoise as fn
+from fastnoise.registry import REGISTRY, Registered
 
-from . import recipes
+from .recipes import BASELINES, FOR_INTEGERS, Baseline
 
-WIDTHS = (1.0, 2.0, 3.0, 10.0)
 CANDIDATES = 32
 FLOATS, INTEGERS = ("float64", "float32"), ("int64", "int32")
 
 
 class Subject(NamedTuple):
-    build: Callable[[float], Any]  # the mechanism at an epsilon
-    recipe: Callable[..., Any]
-    wanted: int  # how many times as fast as numpy it has to be on 2 threads
-    dtypes: tuple[str, str] = FLOATS
+    """A mechanism with some of its parameters, as the registry has it, and what it is beside."""
+
+    entry: Registered
+    parameters: Mapping[str, Any]
+    baseline: Baseline
+
+    @property
+    def dtypes(self) -> tuple[str, str]:
+        return INTEGERS if self.entry.takes == "integers" else FLOATS
+
+    def build(self, epsilon: float) -> Any:
+        """At that epsilon, if it has one."""
+        given = {"epsilon": epsilon} if "epsilon" in signature(self.entry.cls).parameters else {}
+        return self.entry.cls(**given, **self.parameters)
 
 
-SUBJECTS = {
-    "Staircase": Subject(fn.Staircase, recipes.staircase, 20),
-    "Laplace": Subject(fn.Laplace, recipes.laplace, 5),
-    "L2Laplace, dim 2": Subject(lambda e: fn.L2Laplace(e, 2), recipes.l2_laplace, 10),
-    "MultiUserLaplace, dim 16": Subject(
-        lambda e: fn.MultiUserLaplace(e, 16), recipes.l2_laplace, 6
-    ),
-    "MultiUserLaplace, dim 128": Subject(
-        lambda e: fn.MultiUserLaplace(e, 128), recipes.l2_laplace, 6
-    ),
-    "DiscreteStaircase, sensitivity 10": Subject(
-        lambda e: fn.DiscreteStaircase(e, 10), recipes.inverse_cdf, 20, INTEGERS
-    ),
-    "DiscreteStaircase, sensitivity 10**6": Subject(
-        lambda e: fn.DiscreteStaircase(e, 1_000_000), recipes.discrete_staircase, 10, INTEGERS
-    ),
-    "Geometric": Subject(fn.Geometric, recipes.discrete_laplace, 8, INTEGERS),
-    "DiscreteLaplace, sensitivity 10": Subject(
-        lambda e: fn.DiscreteLaplace(e, 10), recipes.discrete_laplace, 8, INTEGERS
-    ),
-    "DiscreteUniform, delta 0.01": Subject(
-        lambda e: fn.DiscreteUniform(0.01), recipes.discrete_uniform, 4, INTEGERS
-    ),
-    "TruncatedDiscreteLaplace, delta 10**-6": Subject(
-        lambda e: fn.TruncatedDiscreteLaplace(e, 1e-6), recipes.inverse_cdf, 10, INTEGERS
-    ),
-    "L1Staircase, dim 4": Subject(lambda e: fn.L1Staircase(e, 4), recipes.l1_staircase, 8),
-    "BoxStaircase, dim 4": Subject(lambda e: fn.BoxStaircase(e, WIDTHS), recipes.box_staircase, 8),
-    "StaircaseChoice, 32 candidates": Subject(fn.StaircaseChoice, recipes.staircase_choice, 5),
-}
+def _subjects(entry: Registered) -> Iterator[tuple[str, Subject]]:
+    for label, parameters in entry.benchmarked.items():
+        shown = f"{CANDIDATES} candidates" if entry.takes == "costs" else label
+        name = f"{entry.name}, {shown}" if shown else entry.name
+        baseline = BASELINES.get(name) or BASELINES.get(entry.name)
+        if baseline is None and entry.takes == "integers":
+            baseline = FOR_INTEGERS
+        if baseline is not None:  # tests/test_registry.py says what has none
+            yield name, Subject(entry, parameters, baseline)
+
+
+SUBJECTS = {name: subject for entry in REGISTRY.values() for name, subject in _subjects(entry)}
 
 
 class Case:
@@ -61,7 +53,8 @@ class Case:
 
     def __init__(self, name: str, values: int, dtype: str = "", epsilon: float = 1.0) -> None:
         subject = SUBJECTS[name]
-        self.mechanism, self.wanted = subject.build(epsilon), subject.wanted
+        self.mechanism, self.wanted = subject.build(epsilon), subject.baseline.wanted
+        recipe = subject.baseline.recipe
         self.generator = np.random.default_rng(1)
         self.chooses = hasattr(self.mechanism, "choose")
         columns = CANDIDATES if self.chooses else getattr(self.mechanism, "dim", 0)
@@ -69,10 +62,10 @@ class Case:
         self.x, self.y = np.ones(shape, dtype or subject.dtypes[0]), None
         if self.chooses:
             self.x[:] = 10.0 * self.generator.random(shape)
-            self.draw = partial(subject.recipe, self.generator, self.mechanism, self.x)
+            self.draw = partial(recipe, self.generator, self.mechanism, self.x)
         else:
             self.y = np.zeros_like(self.x)
-            self.draw = partial(subject.recipe, self.generator, self.mechanism, len(self.x))
+            self.draw = partial(recipe, self.generator, self.mechanism, len(self.x))
 
     def ours(self) -> None:
         if self.chooses:

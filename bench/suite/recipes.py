@@ -1,14 +1,15 @@
 """What one writes with numpy alone: the baselines. One thread, not secure, not attack-proof.
 
 Each draws `size` values or vectors of a mechanism's law. Several ways were tried, and the fastest
-kept.
+kept; `BASELINES` says which is whose.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -135,3 +136,26 @@ def staircase_choice(generator: Generator, law: Any, costs: Array) -> Integers:
     np.cumsum(weights, axis=1, out=weights)
     threshold = generator.random(len(costs)) * weights[:, -1]
     return np.asarray((weights <= threshold[:, None]).sum(axis=1))
+
+
+class Baseline(NamedTuple):
+    recipe: Callable[..., Any]
+    wanted: int  # how many times as fast as it we have to be on 2 threads
+
+
+# By the name of a mechanism in the registry, or of one of its benchmarked parameters.
+BASELINES = {
+    "Staircase": Baseline(staircase, 20),
+    "Laplace": Baseline(laplace, 5),
+    "L2Laplace": Baseline(l2_laplace, 10),
+    "MultiUserLaplace": Baseline(l2_laplace, 6),
+    "L1Staircase": Baseline(l1_staircase, 8),
+    "BoxStaircase": Baseline(box_staircase, 8),
+    "Geometric": Baseline(discrete_laplace, 8),
+    "DiscreteStaircase, sensitivity 10": Baseline(inverse_cdf, 20),
+    "DiscreteStaircase, sensitivity 10**6": Baseline(discrete_staircase, 10),
+    "DiscreteLaplace": Baseline(discrete_laplace, 8),
+    "DiscreteUniform": Baseline(discrete_uniform, 4),
+    "StaircaseChoice": Baseline(staircase_choice, 5),
+}
+FOR_INTEGERS = Baseline(inverse_cdf, 10)  # draws any law on the integers

@@ -42,7 +42,7 @@ def log_bounds(ratio: Ratio, digits: int = FIRST_DIGITS) -> Bounds:
 
 
 def log_above(ratio: Ratio, times: int = 1) -> float:
-    """The least float that is no smaller than so many times the logarithm of a ratio.
+    """The least float that is no smaller than `times` times the logarithm of a ratio.
 
     Enough digits decide, because the logarithm of a fraction is no fraction, except that of 1.
     """

@@ -39,7 +39,7 @@ def exp_bounds(epsilon: float | Fraction, digits: int = 1000) -> tuple[Fraction,
     exponent, context = Fraction(epsilon), Context(prec=digits)
     if exponent > FARTHEST:
         return Fraction(0), exp_bounds(FARTHEST, digits)[1]
-    # The quotient is off by a unit in its last place, which is `exponent` units of the power.
+    # The error of the quotient is a unit in its last place: `exponent` units of the power.
     quotient = context.divide(Decimal(-exponent.numerator), Decimal(exponent.denominator))
     middle = context.exp(quotient)
     error = middle.scaleb(1 - digits) * (2 + ceil(exponent))

@@ -36,3 +36,22 @@ def float_above(value: Fraction) -> float:
         return float_toward(value, math.inf)
     except OverflowError:
         return math.inf
+
+
+def exact_delta(delta: float | Fraction) -> Fraction:
+    """The number that is meant: of a float its shortest decimal.
+
+    >>> exact_delta(0.1)
+    Fraction(1, 10)
+    """
+    return delta if isinstance(delta, Fraction) else Fraction(repr(delta))
+
+
+def stated_delta(delta: float | Fraction) -> float:
+    """The least float that is no smaller, read as its shortest decimal.
+
+    >>> stated_delta(0.1), stated_delta(Fraction(1, 3))
+    (0.1, 0.33333333333333337)
+    """
+    nearest = float(delta)
+    return nearest if exact_delta(nearest) >= exact_delta(delta) else math.nextafter(nearest, 1.0)

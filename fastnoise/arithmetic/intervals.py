@@ -63,7 +63,7 @@ class Interval:
         return Interval(low - 1, low + rise + 1, self.bits)
 
     def turned(self) -> tuple[Interval, Interval]:
-        """Cosine and sine of so many quarters of a turn.
+        """Cosine and sine of this many quarters of a turn.
 
         An angle between the ends is within pi/2 times half the distance of the middle one, which
         is less than the distance, and a unit for the series.
@@ -93,7 +93,7 @@ def _logarithm(value: int, bits: int) -> int:
 
 
 def _inverse_tangent(x: int, bits: int, hyperbolic: bool = False) -> int:
-    """x + x**3 / 3 + .., with alternating signs unless hyperbolic; a unit a term."""
+    """x + x**3 / 3 + .., with alternating signs unless hyperbolic; one unit per term."""
     square, power, total, n = x * x >> bits, x, 0, 1
     while power not in (0, -1):
         total += power // n

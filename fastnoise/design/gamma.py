@@ -21,7 +21,7 @@ from fastnoise.design.moments import (
     power_means,
     precise,
 )
-from fastnoise.design.quadrature import LARGEST_CALLABLE_EPSILON, LEAST_EPSILON, FoldedCost
+from fastnoise.design.quadrature import LARGEST_CALLABLE_EPSILON, FoldedCost, refuse_epsilon
 from fastnoise.design.real_power import real_power_gamma, rounded_gamma
 from fastnoise.validation import number, refusal
 
@@ -76,6 +76,14 @@ def dominating_gamma(epsilon: float) -> float:
     """
     with precise(epsilon) as eps:
         return rounded_gamma(1 / eps - geometric_mean(eps))
+
+
+def named_gamma(name: str, rule: str, epsilon: float, else_allowed: str) -> float:
+    """What a rule of thumb says."""
+    rules = {"heuristic": heuristic_gamma, "dominating": dominating_gamma}
+    if rule not in rules:
+        raise ValueError(refusal(name, rule, f'{else_allowed}, "heuristic" or "dominating"'))
+    return rules[rule](epsilon)
 
 
 def cost_power(cost: Any) -> int | float:
@@ -153,16 +161,11 @@ def _interval_gamma(epsilon: float, confidence: Decimal) -> float:
 @np.errstate(under="ignore")
 def _callable_gamma(epsilon: float, sensitivity: float, cost: Callable[[Any], Any]) -> float:
     """Where V' turns: it has the sign of int_0^gamma (l(gamma) - l) + q int_0^1 (l(gamma) - l)."""
-    if not epsilon >= LEAST_EPSILON:
-        allowed = f"at least {LEAST_EPSILON} for a callable cost (give gamma directly below that)"
-        raise ValueError(refusal("epsilon", epsilon, allowed))
-    if not epsilon <= LARGEST_CALLABLE_EPSILON:
-        allowed = f"at most {LARGEST_CALLABLE_EPSILON} for a callable cost (give gamma directly)"
-        raise ValueError(refusal("epsilon", epsilon, f"{allowed}: e**-epsilon underflows beyond"))
+    refuse_epsilon(epsilon, "give gamma directly", LARGEST_CALLABLE_EPSILON)
     folded = FoldedCost(cost, epsilon, sensitivity)
     if not folded.total > 0.0:
-        allowed = "increasing where the noise has mass (any gamma is as good for a constant)"
-        raise ValueError(refusal("cost", cost, allowed))
+        why = "any gamma is as good for a constant"
+        raise ValueError(refusal("cost", cost, "increasing where the noise has mass", why))
     q = math.exp(-epsilon) / -math.expm1(-epsilon)
 
     def slope(t: float) -> float:

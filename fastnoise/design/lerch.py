@@ -105,7 +105,7 @@ def power_sum_between(rate: Decimal, m: Decimal, start: Decimal, stop: Decimal) 
 
 
 def _ends(epsilon: Decimal, n: Decimal, y: Decimal, digits: int) -> Decimal:
-    """sum_j B_2j / (2j)! f^(2j-1)(0) of f(t) = e^(-epsilon t) (1 + t/y)^n, to so many digits."""
+    """sum_j B_2j / (2j)! f^(2j-1)(0) of f(t) = e^(-epsilon t) (1 + t/y)^n, to `digits` digits."""
     powers, decays = [Decimal(1)], [Decimal(1)]  # Taylor coefficients of the two factors
     total, least = Decimal(0), Decimal(10) ** -digits
     for j, ratio in enumerate(bernoulli_ratios(1 << digits.bit_length())):
@@ -136,7 +136,7 @@ def bernoulli_ratios(count: int) -> tuple[Fraction, ...]:
 
 
 def _upper_gammas(a: Decimal, z: Decimal, length: int) -> list[Decimal]:
-    """Gamma(a, z), Gamma(a-1, z), .., so many: the integrals of t^(a-1) e^-t from z on.
+    """Gamma(a, z), Gamma(a-1, z), .., `length` of them: the integrals of t^(a-1) e^-t from z on.
 
     Below 0, from Gamma(a+1, z) = a Gamma(a, z) + z^a e^-z.
     """

@@ -26,8 +26,8 @@ LARGEST_CALLABLE_EPSILON = 700.0  # of a best gamma: e^-epsilon underflows beyon
 _MOST_NUMBERS = 10**7  # at which a cost of one number is asked: 2 seconds of a simple one
 _TOLERANCE = 1e-13  # of the first estimate of the integral over a piece
 _BLOCK = 1 << 11  # pieces that are measured at once: their nodes fit a first cache
-_ENOUGH = 40.0  # e^-40 < 2**-53: steps that are always summed reach to 40/epsilon
-_TOO_FAR = 700.0  # e^-745 is the least double: a series that is alive there does not converge
+ENOUGH = 40.0  # e^-40 < 2**-53: steps that are always summed reach to 40/epsilon
+TOO_FAR = 700.0  # e^-745 is the least double: a series that is alive there does not converge
 
 # The 15-point Kronrod rule and the 7-point Gauss rule inside it (QUADPACK, qk15).
 _HALF_NODES = (
@@ -128,18 +128,18 @@ class FoldedCost:
 
     def _blocks(self) -> Iterator[_Pieces]:
         """Pieces of consecutive steps, until a whole block no longer counts."""
-        start, stop = 0, math.ceil(_ENOUGH / self._epsilon) + 2
+        start, stop = 0, math.ceil(ENOUGH / self._epsilon) + 2
         while True:
             block = self._refined(start, stop)
             area = float(np.sum(self._weights(block.step) * block.mean * (block.high - block.low)))
             self.total += area
             yield block
-            far = stop * self._epsilon > _TOO_FAR
+            far = stop * self._epsilon > TOO_FAR
             if start > 0 and area <= 2.0**-54 * self.total and (self.total > 0.0 or far):
                 return
             if start > 0 and far:
                 raise ValueError(refusal("cost", self._given, self._growth))
-            start, stop = stop, stop + math.ceil(0.25 * _ENOUGH / self._epsilon)
+            start, stop = stop, stop + math.ceil(0.25 * ENOUGH / self._epsilon)
 
     def _refined(self, start: int, stop: int) -> _Pieces:
         """The steps start..stop-1, cut at the breaks and then wherever the two rules disagree."""
@@ -177,7 +177,8 @@ class FoldedCost:
         inside = (0.5 * (low + high))[:, None] + half[:, None] * _NODES
         values = self._excess(step[:, None] + inside)
         if ordered:
-            self._check_order(values)
+            flat = np.concatenate(([0.0], values.ravel()))
+            refuse_fall(self._given, flat, self.at_zero)
         mean = 0.5 * (values @ _KRONROD)
         error = abs(mean - 0.5 * (values[:, 1::2] @ _GAUSS))
         at_ends = 0.5 * ((low + high)[:, None] + (high - low)[:, None] * _END_NODES)
@@ -185,12 +186,6 @@ class FoldedCost:
         error = np.maximum(error, abs(again - mean))
         # the tolerance is a share of this mean, which must have seen a jump to be right
         return _Pieces(step, low, high, np.where(again > 2.0 * mean, again, mean)), error
-
-    def _check_order(self, values: FloatArray) -> None:
-        flat = values.ravel()
-        slack = 1e-9 * (np.abs(flat[:-1]) + abs(self.at_zero))
-        if flat[0] < -slack[0] or np.any(np.diff(flat) < -slack):
-            raise ValueError(refusal("cost", self._given, "non-decreasing on x >= 0"))
 
     def _gauss(self, step: FloatArray, low: FloatArray, high: float) -> FloatArray:
         """The mean over [low, high], which lies inside a piece where the Gauss rule was good."""
@@ -208,6 +203,31 @@ def _halves(pieces: _Pieces) -> tuple[FloatArray, FloatArray, FloatArray]:
     low = np.column_stack((pieces.low, middle)).ravel()
     high = np.column_stack((middle, pieces.high)).ravel()
     return np.repeat(pieces.step, 2), low, high
+
+
+def refuse_fall(cost: Any, values: FloatArray, at_zero: float) -> None:
+    """Refuse a cost with these values in order, if they fall by more than rounding may do."""
+    if np.any(np.diff(values) < -1e-9 * (np.abs(values[:-1]) + abs(at_zero))):
+        raise ValueError(refusal("cost", cost, "non-decreasing on x >= 0"))
+
+
+class WrappedCost:
+    """A cost made of a user's, by whose name it goes in messages."""
+
+    _given: Callable[[Any], Any]
+
+    def __repr__(self) -> str:
+        return repr(self._given)
+
+
+def refuse_epsilon(epsilon: float, instead: str, largest: float = math.inf) -> None:
+    """Refuse an epsilon at which no callable cost is summed."""
+    if not epsilon >= LEAST_EPSILON:
+        allowed = f"at least {LEAST_EPSILON} for a callable cost"
+        raise ValueError(refusal("epsilon", epsilon, allowed, f"{instead} below that"))
+    if not epsilon <= largest:
+        allowed = f"at most {largest} for a callable cost"
+        raise ValueError(refusal("epsilon", epsilon, allowed, f"{instead} above that"))
 
 
 def finite_values(

@@ -31,9 +31,11 @@ from fastnoise.design.gamma import (
 from fastnoise.design.moments import geometric_mean, power_means, precise
 from fastnoise.design.quadrature import (
     LARGEST_CALLABLE_EPSILON,
-    LEAST_EPSILON,
     FoldedCost,
+    WrappedCost,
     array_cost,
+    refuse_epsilon,
+    refuse_fall,
 )
 from fastnoise.design.real_power import (
     MOST_LOST_DIGITS,
@@ -76,7 +78,7 @@ def optimal_radial_gamma(epsilon: float, dim: int, sensitivity: float, cost: Cos
 
 
 def _real_gamma(epsilon: float, dim: int, m: float) -> float:
-    """Of a power that is not whole; of the next whole one where no cost could tell them apart."""
+    """The best gamma for a fractional power; for the nearest whole one where no cost differs."""
     if lost_digits(epsilon, dim) > MOST_LOST_DIGITS:
         return _power_gamma(epsilon, dim, max(1, round(m)))
     return real_power_gamma(epsilon, dim, m)
@@ -84,12 +86,8 @@ def _real_gamma(epsilon: float, dim: int, m: float) -> float:
 
 def _refuse_small(epsilon: float, least: float) -> None:
     if not epsilon >= least:
-        allowed = f"at least {least:.0e} for the best gamma (give gamma or core below that)"
-        raise ValueError(refusal("epsilon", epsilon, allowed))
-
-
-def _rounded(gamma: Decimal) -> float:
-    return max(float(gamma), sys.float_info.min)
+        allowed, why = f"at least {least:.0e} for the best gamma", "give gamma or core below that"
+        raise ValueError(refusal("epsilon", epsilon, allowed, why))
 
 
 @functools.lru_cache(maxsize=256)
@@ -169,16 +167,13 @@ def _interval_gamma(epsilon: float, dim: int, confidence: Decimal) -> float:
         return rounded_gamma(root(functools.partial(curve, high), Decimal(0), Decimal(1)))
 
 
-class _WeightedCost:
+class _WeightedCost(WrappedCost):
     """x^(d-1) d (cost(x) - cost(0)), x over `width`: the cost of a norm, as one of a line."""
 
     def __init__(self, cost: Callable[[Any], Any], dim: int, width: float) -> None:
         self._given, self._cost = cost, array_cost(cost)
         self._dim, self._width = dim, width
         self.at_zero = float(self._cost(np.zeros(1))[0])
-
-    def __repr__(self) -> str:
-        return repr(self._given)
 
     @np.errstate(all="ignore")
     def __call__(self, x: npt.ArrayLike) -> FloatArray:
@@ -196,10 +191,7 @@ class _WeightedCost:
     @np.errstate(all="ignore")
     def check_order(self, points: FloatArray) -> None:
         """Refuse a cost that decreases, which the weights may hide."""
-        values = self._cost(points)
-        slack = 1e-9 * (np.abs(values[:-1]) + abs(self.at_zero))
-        if np.any(values[1:] < values[:-1] - slack):
-            raise ValueError(refusal("cost", self._given, "non-decreasing on x >= 0"))
+        refuse_fall(self._given, self._cost(points), self.at_zero)
 
 
 class _FoldedWeightedCost(FoldedCost):
@@ -217,15 +209,10 @@ class _FoldedWeightedCost(FoldedCost):
 
 def refuse_callable(epsilon: float, dim: int, instead: str) -> None:
     """Refuse what a callable cost is not folded for."""
-    if not epsilon >= LEAST_EPSILON:
-        allowed = f"at least {LEAST_EPSILON} for a callable cost ({instead} below that)"
-        raise ValueError(refusal("epsilon", epsilon, allowed))
-    if not epsilon <= LARGEST_CALLABLE_EPSILON:
-        limit = f"at most {LARGEST_CALLABLE_EPSILON} for a callable cost"
-        raise ValueError(refusal("epsilon", epsilon, f"{limit} ({instead} above that)"))
+    refuse_epsilon(epsilon, instead, LARGEST_CALLABLE_EPSILON)
     if not dim <= _LARGEST_CALLABLE_DIM:
-        allowed = f"at most {_LARGEST_CALLABLE_DIM} for a callable cost ({instead} above that)"
-        raise ValueError(refusal("dim", dim, allowed))
+        allowed = f"at most {_LARGEST_CALLABLE_DIM} for a callable cost"
+        raise ValueError(refusal("dim", dim, allowed, f"{instead} above that"))
 
 
 class RadialCost:
@@ -286,8 +273,8 @@ def _callable_gamma(
     breaks = (0.0, *powers) if octaves else (0.0, 1.0)
     folded = RadialCost(cost, epsilon, dim, sensitivity, instead, breaks)
     if not folded.total > 0.0:
-        allowed = "increasing where the noise has mass (any gamma is as good for a constant)"
-        raise ValueError(refusal("cost", cost, allowed))
+        why = "any gamma is as good for a constant"
+        raise ValueError(refusal("cost", cost, "increasing where the noise has mass", why))
     points = sorted({*powers, *(i / 16 for i in range(1, 17))})
     best = min(range(len(points)), key=lambda i: folded.mean(points[i]))
     low = points[best - 1] if best else 0.5 * points[0]

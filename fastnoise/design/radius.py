@@ -13,6 +13,7 @@ Everything but a callable cost is computed in decimal arithmetic: the same r on 
 import decimal
 import functools
 import math
+from bisect import bisect_left
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
@@ -23,9 +24,13 @@ import numpy.typing as npt
 from fastnoise.design.gamma import Cost, cost_power, interval_confidence
 from fastnoise.design.moments import geometric_mean, precise_steps
 from fastnoise.design.quadrature import (
-    LEAST_EPSILON,
+    ENOUGH,
+    TOO_FAR,
+    WrappedCost,
     array_cost,
     finite_values,
+    refuse_epsilon,
+    refuse_fall,
     refuse_infinite,
 )
 from fastnoise.design.real_radius import real_discrete_moment, real_radius
@@ -34,8 +39,6 @@ from fastnoise.validation import refusal
 LARGEST_SENSITIVITY = 10_000  # of a callable cost, which is evaluated at 40 D / epsilon points
 _HALF = Decimal("0.5")
 _CHUNK = 1 << 16  # points at which a callable is evaluated at once: they fit a second cache
-_ENOUGH = 40.0  # e^-40 < 2**-53: steps that are always summed reach to 40/epsilon
-_TOO_FAR = 700.0  # e^-745 is the least double: a series that is alive there does not converge
 
 
 def optimal_radius(epsilon: float, sensitivity: int, cost: Cost) -> int:
@@ -85,13 +88,7 @@ def discrete_moment(epsilon: float, sensitivity: int, r: int, m: int | float) ->
 
 def _first(low: int, high: int, true: Callable[[int], bool]) -> int:
     """The least integer in [low, high] from which on `true` holds; high if there is none."""
-    while low < high:
-        middle = (low + high) // 2
-        if true(middle):
-            high = middle
-        else:
-            low = middle + 1
-    return low
+    return low + bisect_left(range(low, high), True, key=true)
 
 
 def _square_grows(epsilon: Decimal, sensitivity: int) -> Callable[[int], bool]:
@@ -187,8 +184,8 @@ def _tail(epsilon: Decimal, step: int, scale: Decimal, j: int) -> Decimal:
 def _callable_radius(epsilon: float, sensitivity: int, cost: Callable[[Any], Any]) -> int:
     folded = lattice_cost(cost, epsilon, sensitivity, "give r directly")
     if not folded.total > 0.0:
-        allowed = "increasing where the noise has mass (any r is as good for a constant)"
-        raise ValueError(refusal("cost", cost, allowed))
+        why = "any r is as good for a constant"
+        raise ValueError(refusal("cost", cost, "increasing where the noise has mass", why))
     r = np.arange(1, sensitivity)
     value, below = folded.values[1:], np.cumsum(folded.values)[:-1]
     slope = (r - 0.5) * value - below + folded.q * (sensitivity * value - folded.total)
@@ -207,12 +204,10 @@ class LatticeCost:
     def __init__(
         self, cost: Callable[[Any], Any], epsilon: float, sensitivity: int, instead: str
     ) -> None:
-        if not epsilon >= LEAST_EPSILON:
-            allowed = f"at least {LEAST_EPSILON} for a callable cost ({instead} below that)"
-            raise ValueError(refusal("epsilon", epsilon, allowed))
+        refuse_epsilon(epsilon, instead)
         if not sensitivity <= LARGEST_SENSITIVITY:
-            allowed = f"at most {LARGEST_SENSITIVITY} for a callable cost ({instead} above that)"
-            raise ValueError(refusal("sensitivity", sensitivity, allowed))
+            allowed = f"at most {LARGEST_SENSITIVITY} for a callable cost"
+            raise ValueError(refusal("sensitivity", sensitivity, allowed, f"{instead} above that"))
         self.q = math.exp(-epsilon) / -math.expm1(-epsilon)
         self._given, self._cost = cost, array_cost(cost)
         self._epsilon, self._width = epsilon, sensitivity
@@ -230,17 +225,17 @@ class LatticeCost:
 
     def _sum(self) -> None:
         """Add blocks of steps until a whole block no longer counts."""
-        start, stop = 0, math.ceil(_ENOUGH / self._epsilon) + 2
+        start, stop = 0, math.ceil(ENOUGH / self._epsilon) + 2
         while True:
             before = float(np.sum(self.values))
             self._add(start, stop)
             after = float(np.sum(self.values))
-            far = stop * self._epsilon > _TOO_FAR
+            far = stop * self._epsilon > TOO_FAR
             if start > 0 and after - before <= 2.0**-54 * after and (after > 0.0 or far):
                 return
             if start > 0 and far:
                 raise ValueError(refusal("cost", self._given, self._growth))
-            start, stop = stop, stop + math.ceil(0.25 * _ENOUGH / self._epsilon)
+            start, stop = stop, stop + math.ceil(0.25 * ENOUGH / self._epsilon)
 
     def _add(self, start: int, stop: int) -> None:
         rows = max(1, _CHUNK // self._width)
@@ -250,7 +245,8 @@ class LatticeCost:
             values = self._cost(points)
             if not self._rises(values.ravel()):
                 refuse_infinite(points, values, self._growth)
-                self._refuse_fall(values.ravel())
+                rising = np.concatenate(([self._last], values.ravel()))
+                refuse_fall(self._given, rising, self.at_zero)
             self._last = float(values[-1, -1])
             weights = -math.expm1(-self._epsilon) * np.exp(-self._epsilon * step)
             self.values += weights @ (values - self.at_zero if self.at_zero else values)
@@ -260,25 +256,16 @@ class LatticeCost:
         ends = values[0] >= self._last and values[-1] < math.inf
         return bool(ends and np.all(values[1:] >= values[:-1]))
 
-    def _refuse_fall(self, values: npt.NDArray[np.float64]) -> None:
-        """Refuse a cost that falls, but for what rounding may do."""
-        flat = np.concatenate(([self._last], values))
-        if np.any(np.diff(flat) < -1e-9 * (np.abs(flat[:-1]) + abs(self.at_zero))):
-            raise ValueError(refusal("cost", self._given, "non-decreasing on x >= 0"))
 
-
-class SharedCost:
+class SharedCost(WrappedCost):
     """A callable cost that is summed once for all mechanisms that are compared by it."""
 
     def __init__(self, cost: Callable[[Any], Any]) -> None:
-        self._cost = cost
+        self._given = cost
         self.sums: dict[tuple[float, int], LatticeCost] = {}
 
     def __call__(self, x: Any) -> Any:
-        return self._cost(x)
-
-    def __repr__(self) -> str:
-        return repr(self._cost)
+        return self._given(x)
 
 
 def lattice_cost(

@@ -10,6 +10,7 @@ In decimal arithmetic: the same on every machine.
 
 import decimal
 import math
+from bisect import bisect_left
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
@@ -47,10 +48,7 @@ def _turn(guess: int, last: int, true: Callable[[int], bool]) -> int:
         low, high = (low, at) if true(at) else (at, high)
         at += -step if high == at else step
         step *= 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if true(middle) else (middle, high)
-    return high
+    return bisect_left(range(high), True, low + 1, key=true)
 
 
 def real_discrete_moment(epsilon: float, sensitivity: int, r: int, m: float) -> float:
@@ -109,7 +107,7 @@ class PowerSums:
         """E P(r + G D): the first layers one by one, the others as Lerch sums."""
         b, width = (-epsilon).exp(), Decimal(sensitivity)
         layers = max(0, math.ceil((FIRST - r) / sensitivity))
-        decay = (-epsilon * layers).exp()  # b may be 0, and 0**0 is no number
+        decay = (-epsilon * layers).exp()  # b may be 0, and 0**0 is not a number
         near = sum(
             ((-epsilon * k).exp() * self(r + k * sensitivity) for k in range(layers)), Decimal(0)
         )

@@ -14,7 +14,7 @@ from typing import Any
 
 from fastnoise.etl.job import Job, prepare, receipt_of, run
 from fastnoise.etl.plan import Plan
-from fastnoise.etl.receipt import page
+from fastnoise.etl.receipt import in_all, page
 from fastnoise.progress import Rate
 from fastnoise.stream import KEY_BYTES, Stream
 
@@ -84,7 +84,7 @@ def _key(path: Path) -> bytes:
     with path.open("rb") as file:
         found = file.read(LONGEST_KEY)
     if path.is_file() and path.stat().st_mode & 0o077:
-        warning = f"warning: others can read {path}, which is to be secret: chmod 600"
+        warning = f"warning: others can read {path}, which must be secret: chmod 600"
         print(f"fastnoise perturb: {warning}", file=sys.stderr)
     if len(found) == KEY_BYTES:
         return found
@@ -126,16 +126,11 @@ def _summary(job: Job, seconds: float | None) -> dict[str, Any]:
 
 
 def _page(job: Job, seconds: float) -> str:
-    rate = f"{job.done / seconds:,.0f} a second"
-    return f"{job.target}: {job.done:,} rows in {seconds:.1f} s, {rate}\n{_total(job)}"
+    done = f"{job.done:,} rows in {seconds:.1f} s, {job.done / seconds:,.0f} a second"
+    return f"{job.target}: {done}\n{in_all(job.found.receipt)}"
 
 
 def _dry_page(job: Job) -> str:
     rows = "" if job.rows is None else f", {job.rows:,} rows"
     files = f"{len(job.files)} file{'s' * (len(job.files) > 1)}{rows}"
-    return f"would write {job.target}: {files}\n{job.plan}\n{_total(job)}"
-
-
-def _total(job: Job) -> str:
-    epsilon, delta = job.totals
-    return f"epsilon {epsilon:g}, delta {delta:g} for one person, in all"
+    return f"would write {job.target}: {files}\n{job.plan}\n{in_all(job.found.receipt)}"

@@ -119,7 +119,7 @@ def _without_cells(problem: Exception) -> ValueError:
     if found := re.search(r"Expected (\d+) columns, got (\d+)", str(problem)):
         return ValueError(f"a row is ragged: expected {found[1]} fields, found {found[2]}")
     utf8 = "UTF8" in str(problem)
-    return ValueError("the text is not UTF-8" if utf8 else "the text is no CSV that can be read")
+    return ValueError("the text is not UTF-8" if utf8 else "the text is not readable CSV")
 
 
 def _quoted(column: Any, delimiter: str) -> Any:
@@ -147,10 +147,10 @@ def _numbers(texts: Any, entry: Entry, name: str) -> tuple[Any, dict[int, int]]:
             return texts.cast(pyarrow.int64()), {}
         return float_column(texts, _grid(entry, name), *bounds("clip", entry.clip))
     except pyarrow.ArrowInvalid:  # whose message shows the text
-        raise ValueError(f"column {name!r} holds a text that is no number") from None
+        raise ValueError(f"column {name!r} holds a text that is not a number") from None
 
 
 def _grid(entry: Entry, name: str) -> float:
-    """Of one column: mechanisms of boxes have a grid for each."""
+    """The grid of one column: mechanisms of boxes have one for each."""
     grid = entry.mechanism.grid
     return float(grid[entry.columns.index(name)] if isinstance(grid, tuple) else grid)

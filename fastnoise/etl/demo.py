@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -64,8 +65,13 @@ def people(rows: int) -> Any:
     )
 
 
+def command(options: argparse.Namespace) -> int:
+    print(demo(options.rows, options.png))
+    return 0
+
+
 def demo(rows: int, png: str | None = None) -> str:
-    """Perturb a file of so many people; the receipt, the errors, the throughput."""
+    """Perturb a file of this many people; the receipt, the errors, the throughput."""
     if rows < 1:
         raise ValueError(f"rows must be at least 1, not {rows}")
     arrow()

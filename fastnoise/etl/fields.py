@@ -1,4 +1,4 @@
-"""What stands in a plan: every field checked, every error with its place and what is allowed."""
+"""What a plan says: every field checked, every error with its place and what is allowed."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def _chunks(column: Any, name: str) -> list[Any]:
     try:
         values = pyarrow.chunked_array(column) if _is_chunked(column) else pyarrow.array(column)
     except (pyarrow.ArrowException, TypeError, ValueError, OverflowError):  # which may show an id
-        what = "values of several types, or of one that Arrow has not in 64 bits"
+        what = "values of several types, or of one without an Arrow type of 64 bits"
         cure = "convert them to texts, which name the same people"
         raise TypeError(f"key {name!r} holds {what}: {cure}") from None
     if isinstance(values, pyarrow.ChunkedArray):

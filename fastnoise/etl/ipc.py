@@ -25,17 +25,13 @@ class IpcSource:
             _refuse_cut(path)
 
     def batches(self) -> Iterator[Any]:
-        for batch in self._unchecked():
+        batches = self.reader
+        if self.is_file:
+            batches = map(self.reader.get_batch, range(self.reader.num_record_batches))
+        for batch in batches:
             batch.validate()  # columns of one length
             refuse_invalid(batch)
             yield batch
-
-    def _unchecked(self) -> Iterator[Any]:
-        if not self.is_file:
-            yield from self.reader
-            return
-        for i in range(self.reader.num_record_batches):
-            yield self.reader.get_batch(i)
 
     def writer(self, sink: BinaryIO, schema: Any, perturbed: Sequence[str]) -> IpcTarget:
         return IpcTarget(sink, schema, self.is_file, compression(self.path, self.is_file))

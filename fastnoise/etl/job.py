@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path, PurePath
 from typing import Any, BinaryIO
 
@@ -33,7 +34,7 @@ LOGS = {  # of tables, which say what of their files is deleted
 }
 
 Source = Any
-Progress = Callable[[int, int | None], None]  # rows done, of so many if that is known
+Progress = Callable[[int, int | None], None]  # rows done, and how many there are if that is known
 
 
 @dataclass
@@ -145,19 +146,11 @@ def _refuse_target(source: Path, target: Path) -> None:
 
 
 @contextmanager
-def _opened(path: Path, plan: Plan) -> Iterator[Source]:
-    source = _source(path, plan)
-    try:
+def _opened(path: Path, plan: Any = None) -> Iterator[Source]:
+    """A CSV file has columns of a plan."""
+    sources: Any = {PARQUET: ParquetSource, IPC: IpcSource, CSV: partial(CsvSource, plan=plan)}
+    with closing(sources[_format(path)](path)) as source:
         yield source
-    finally:
-        source.close()
-
-
-def _source(path: Path, plan: Plan) -> Source:
-    suffixes = _format(path)
-    if suffixes is PARQUET:
-        return ParquetSource(path)
-    return IpcSource(path) if suffixes is IPC else CsvSource(path, plan)
 
 
 def _format(path: Path) -> tuple[str, ...]:
@@ -190,11 +183,8 @@ def _refuse_other(before: Found | None, now: Found) -> None:
 def _schema_of(path: Path) -> Any:
     if _format(path) is CSV:
         return None
-    opened = ParquetSource(path) if _format(path) is PARQUET else IpcSource(path)
-    try:
+    with _opened(path) as opened:
         return opened.schema
-    finally:
-        opened.close()
 
 
 def _found(path: Path, schema: Any) -> Found:

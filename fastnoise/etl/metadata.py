@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 from fastnoise.columns import arrow
 from fastnoise.etl.receipt_fields import KEY
@@ -32,6 +32,15 @@ STATISTICS = re.compile(
 Types = Mapping[str, Any]  # of the perturbed columns, afterwards
 
 
+class Noise(NamedTuple):
+    """What is noisy in a schema: of its columns those of these names, some of another type now."""
+
+    columns: list[str]
+    names: set[str]
+    retyped: set[str]
+    dropped: list[str]  # what else it says that may tell of values, added to by all below
+
+
 def after_noise(schema: Any, types: Types) -> tuple[Any, list[str]]:
     """The schema of what comes out, and the names of what was dropped."""
     dropped: list[str] = []
@@ -40,16 +49,17 @@ def after_noise(schema: Any, types: Types) -> tuple[Any, list[str]]:
         for field in schema
     ]
     retyped = {name for name in types if types[name] != schema.field(name).type}
+    noise = Noise(schema.names, set(types), retyped, dropped)
     handlers = {b"pandas": _pandas, b"geo": _geo, SPARK: _spark}
     metadata = {}
     for key, value in (schema.metadata or {}).items():
         name = key.decode(errors="replace")
         if key in handlers:
             try:
-                metadata[key] = handlers[key](value, schema, set(types), retyped, dropped)
+                metadata[key] = handlers[key](value, noise)
             except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
                 dropped.append(name)  # it is not what it should be
-        elif key != KEY and _may_tell(key, value, set(types), retyped):
+        elif key != KEY and _may_tell(key, value, noise):
             dropped.append(name)
         else:
             metadata[key] = value
@@ -67,14 +77,14 @@ def _field(field: Any, kind: Any, dropped: list[str]) -> Any:
     return arrow().field(field.name, kind, field.nullable, metadata or None)
 
 
-def _may_tell(key: bytes, value: bytes, names: set[str], retyped: set[str]) -> bool:
+def _may_tell(key: bytes, value: bytes, noise: Noise) -> bool:
     name, text = _texts(key, value)
     if key in SCHEMAS:
-        return _mentions(text, retyped)
-    if text[:1] in "{[" and _mentions(text, retyped):
+        return _mentions(text, noise.retyped)
+    if text[:1] in "{[" and _mentions(text, noise.retyped):
         return True
     has_digits = re.search(r"\d", text) is not None or not _is_text(value)
-    return _is_statistic(name, text) or (has_digits and _mentions(f"{name} {text}", names))
+    return _is_statistic(name, text) or (has_digits and _mentions(f"{name} {text}", noise.names))
 
 
 def _is_statistic(name: str, text: str) -> bool:
@@ -82,13 +92,13 @@ def _is_statistic(name: str, text: str) -> bool:
     return re.search(r"\d", text) is not None and any(map(STATISTICS.fullmatch, words))
 
 
-def _mentions(text: str, names: Sequence[str] | set[str]) -> bool:
+def _mentions(text: str, names: set[str]) -> bool:
     """As a word: income_max speaks of income, incomes does not."""
     return any(re.search(rf"(?<![^\W_]){re.escape(name)}(?![^\W_])", text) for name in names)
 
 
 def _texts(key: bytes, value: bytes) -> tuple[str, str]:
-    """Of key and value; JSON without escapes, which would hide a name."""
+    """Key and value as texts; JSON without escapes, which would hide a name."""
     text = value.decode(errors="replace").strip()
     with suppress(ValueError, RecursionError):
         text = json.dumps(json.loads(text), ensure_ascii=False)
@@ -102,22 +112,20 @@ def _is_text(value: bytes) -> bool:
         return False
 
 
-def _pandas(
-    value: bytes, schema: Any, names: set[str], retyped: set[str], dropped: list[str]
-) -> bytes:
+def _pandas(value: bytes, noise: Noise) -> bytes:
     """Types of columns that became float64; what it has of a column beside, and of the frame."""
     said = json.loads(value)
     for column in said["columns"]:
         name = column.get("field_name", column.get("name"))  # before pandas 0.21, one was enough
-        if name in retyped:
+        if name in noise.retyped:
             column |= {"pandas_type": "float64", "numpy_type": _float_of(column["numpy_type"])}
-        if name in names and column.get("metadata"):
+        if name in noise.names and column.get("metadata"):
             column["metadata"] = None
-            dropped.append(f"pandas.{name}.metadata")
+            noise.dropped.append(f"pandas.{name}.metadata")
     attributes = said.get("attributes")  # of a frame, whatever a user put there
-    if attributes and _may_tell(b"", json.dumps(attributes).encode(), names, retyped):
+    if attributes and _may_tell(b"", json.dumps(attributes).encode(), noise):
         said["attributes"] = {}
-        dropped.append("pandas.attributes")
+        noise.dropped.append("pandas.attributes")
     return json.dumps(said).encode()
 
 
@@ -127,33 +135,29 @@ def _float_of(old: str) -> str:
     return "float64" if old.islower() else "Float64"
 
 
-def _geo(
-    value: bytes, schema: Any, names: set[str], retyped: set[str], dropped: list[str]
-) -> bytes:
+def _geo(value: bytes, noise: Noise) -> bytes:
     """GeoParquet: a box around a column that has noise now, or that is not there to be seen."""
     said = json.loads(value)
     for name, column in said["columns"].items():
         covering = column.get("covering", {})
         sources = {path[0] for box in covering.values() for path in box.values()} | {name}
-        if sources & names or name not in schema.names:
+        if sources & noise.names or name not in noise.columns:
             for part in ("bbox", "covering"):
                 if column.pop(part, None) is not None:
-                    dropped.append(f"geo.{name}.{part}")
+                    noise.dropped.append(f"geo.{name}.{part}")
     return json.dumps(said).encode()
 
 
-def _spark(
-    value: bytes, schema: Any, names: set[str], retyped: set[str], dropped: list[str]
-) -> bytes:
+def _spark(value: bytes, noise: Noise) -> bytes:
     said = spark_schema(value)
-    if not names <= {field["name"] for field in said["fields"]}:
+    if not noise.names <= {field["name"] for field in said["fields"]}:
         raise ValueError("Spark knows these columns by other names")
     for field in said["fields"]:
-        if field["name"] in retyped:
+        if field["name"] in noise.retyped:
             field["type"] = "double"
-        if field["name"] in names:
+        if field["name"] in noise.names:
             for key in list(field["metadata"]):
                 if key != MARK and _is_statistic(key, json.dumps(field["metadata"][key])):
                     del field["metadata"][key]
-                    dropped.append(f"{field['name']}.{key}")
+                    noise.dropped.append(f"{field['name']}.{key}")
     return json.dumps(said).encode()

@@ -29,7 +29,7 @@ class ParquetSource:
         try:
             self.file = parquet.ParquetFile(path, **options)
         except Exception as problem:
-            raise ValueError(f"no Parquet file that can be read: {_clear(problem)}") from None
+            raise ValueError(f"not a readable Parquet file: {_clear(problem)}") from None
         self.schema, self.rows = self._schema(), self.file.metadata.num_rows
 
     def _schema(self) -> Any:

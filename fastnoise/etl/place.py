@@ -57,7 +57,7 @@ class Place:
         """Rename it, if the name still is that of what was written."""
         os.fsync(self.descriptor)
         if not _is_at(self.descriptor, partial_of(self.target)):
-            raise _taken(self.target)
+            raise _taken(partial_of(self.target))
         os.replace(partial_of(self.target), self.target)
 
 
@@ -83,7 +83,7 @@ def claimed(target: Path, source: Path) -> Iterator[Place]:
         _clear(partial)
         descriptor = _made(partial, folder)
         if not _locked(descriptor, partial):
-            raise _taken(target)
+            raise _taken(partial)
         share(descriptor, source, target)
         yield Place(target, source, descriptor)
     except BaseException as error:
@@ -99,8 +99,8 @@ def claimed(target: Path, source: Path) -> Iterator[Place]:
             os.close(descriptor)
 
 
-def _taken(target: Path) -> FileExistsError:
-    return FileExistsError(f"{partial_of(target)} is being written by another run")
+def _taken(partial: Path) -> FileExistsError:
+    return FileExistsError(f"{partial} is being written by another run")
 
 
 def _clear(partial: Path) -> None:
@@ -113,7 +113,7 @@ def _clear(partial: Path) -> None:
         descriptor = _opened(partial)
         try:
             if not _locked(descriptor, partial):
-                raise FileExistsError(f"{partial} is being written by another run")
+                raise _taken(partial)
             remove(partial)
         finally:
             os.close(descriptor)

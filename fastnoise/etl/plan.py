@@ -57,7 +57,7 @@ class Plan:
         with open(path, "rb") as file:
             text = file.read(LONGEST + 1)
         if len(text) > LONGEST:
-            raise ValueError(f"{fspath(path)} is no plan: it has more than {LONGEST:,} bytes")
+            raise ValueError(f"{fspath(path)} is not a plan: it has more than {LONGEST:,} bytes")
         try:
             fields = tomllib.loads(text.decode())
         except (ValueError, RecursionError) as problem:

@@ -37,12 +37,12 @@ def share(descriptor: int, source: Path, target: Path | None = None) -> None:
 
 
 def _bits(source: Path, found: os.stat_result) -> int:
-    """Of group and others."""
+    """The permissions of the group and of others."""
     return 0 if _has_acl(source) else found.st_mode & (0o077 if source.is_dir() else 0o066)
 
 
 def _let_through(folder: Path, group: int) -> int:
-    """Whom a folder lets through, of that group and of others."""
+    """Who may pass through a folder, of that group and of others."""
     found = folder.stat()
     if _has_acl(folder) or not found.st_mode & 0o010:
         return 0

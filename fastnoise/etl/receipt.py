@@ -177,14 +177,18 @@ def page(receipt: Receipt) -> str:
     """For people."""
     if not receipt["releases"]:
         return "no receipt: nothing says that fastnoise perturbed this"
-    epsilon, delta = totals(receipt)
-    lines = [f"epsilon {epsilon:g}, delta {delta:g} for one person, in all"]
+    lines = [in_all(receipt)]
     for release in receipt["releases"]:
         name = f"release {release['release']}, " if release["release"] else ""
         rows = f"{release['rows_per_person']} row(s) per person"
         lines.append(f"{name}{release['date']}, fastnoise {release['version']}, {rows}")
         lines += [f"  {_line(entry)}" for entry in release["columns"]]
     return "\n".join(map(_printable, lines))
+
+
+def in_all(receipt: Receipt) -> str:
+    epsilon, delta = totals(receipt)
+    return f"epsilon {epsilon:g}, delta {delta:g} for one person, in all"
 
 
 def _printable(line: str) -> str:

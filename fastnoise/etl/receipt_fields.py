@@ -27,18 +27,18 @@ def parsed(text: str | bytes, what: str = "its receipt") -> Receipt:
     """One that is right in every field."""
     try:
         found = json.loads(text, object_pairs_hook=_once)
-    except (ValueError, RecursionError):  # bytes that are no UTF-8, too
-        raise ValueError(f"{what} is damaged: it is no JSON") from None
+    except (ValueError, RecursionError):  # bytes that are not UTF-8, too
+        raise ValueError(f"{what} is damaged: it is not JSON") from None
     if not isinstance(found, dict) or not isinstance(found.get("releases"), list):
         raise ValueError(f"{what} is damaged: it has no releases")
     if type(found.get("format")) is not int or found["format"] != FORMAT:
-        raise ValueError(f"{what} is of a format that is not known here, which is {FORMAT}")
-    _check(what, "receipt", found, {"format": _anything, "releases": _anything})
+        raise ValueError(f"{what} has an unknown format: this version reads {FORMAT}")
+    _check(what, "receipt", found, dict.fromkeys(("format", "releases"), lambda value: True))
     for i, release in enumerate(found["releases"]):
         place = f"releases[{i}]"
         if isinstance(release, dict) and release.get("identity") != identity.VERSION:
-            known = f"that is not known here, which is {identity.VERSION}"
-            raise ValueError(f"{what} has, in {place}, noise of an identity {known}")
+            known = f"this version knows {identity.VERSION}"
+            raise ValueError(f"{what} has noise of an unknown identity in {place}: {known}")
         _check(what, place, release, RELEASE)
         for j, entry in enumerate(release["columns"]):
             _check(what, f"{place}.columns[{j}]", entry, ENTRY)
@@ -47,34 +47,22 @@ def parsed(text: str | bytes, what: str = "its receipt") -> Receipt:
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(dict(pairs)) < len(pairs):
-        raise ValueError("a field twice")
+        raise ValueError("a field appears twice")
     return dict(pairs)
 
 
 def _check(what: str, place: str, found: Any, fields: Mapping[str, Callable[[Any], bool]]) -> None:
     if not isinstance(found, dict) or set(found) != set(fields):
-        raise ValueError(f"{what} is damaged: {place} has not the fields it should have")
+        raise ValueError(f"{what} is damaged: {place} does not have the fields it should")
     for name, is_right in fields.items():
         if not is_right(found[name]):
             raise ValueError(f"{what} is damaged: {place}.{name}")
 
 
-def _anything(value: Any) -> bool:
-    return True
-
-
-def _is_number(value: Any) -> bool:
+def _is_number(value: Any, least: float = -float_info.max, most: float = float_info.max) -> bool:
     """Finite, whatever JSON can write."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return is_number and -float_info.max <= value <= float_info.max
-
-
-def _is_epsilon(value: Any) -> bool:
-    return _is_number(value) and value >= 0
-
-
-def _is_delta(value: Any) -> bool:
-    return _is_number(value) and 0 <= value <= 1
+    return is_number and least <= value <= most
 
 
 def _is_count(value: Any) -> bool:
@@ -131,8 +119,8 @@ RELEASE: Mapping[str, Callable[[Any], bool]] = {
     "release": lambda value: value is None or _is_text(value),
     "rows_per_person": _is_count,
     "unique": lambda value: value is None or value in UNIQUE,
-    "epsilon": _is_epsilon,
-    "delta": _is_delta,
+    "epsilon": lambda value: _is_number(value, 0),
+    "delta": lambda value: _is_number(value, 0, 1),
     "columns": lambda value: isinstance(value, list) and bool(value),
 }
 ENTRY: Mapping[str, Callable[[Any], bool]] = {
@@ -141,7 +129,7 @@ ENTRY: Mapping[str, Callable[[Any], bool]] = {
     "parameters": _are_parameters,
     "law": _is_law,
     "clip": _is_clip,
-    "epsilon": _is_epsilon,
-    "delta": _is_delta,
+    "epsilon": lambda value: _is_number(value, 0),
+    "delta": lambda value: _is_number(value, 0, 1),
     "adjacency": _is_text,
 }

@@ -22,7 +22,7 @@ def spark_schema(text: bytes) -> dict[str, Any]:
     if fields is None or not all(
         isinstance(name, str) and isinstance(metadata, dict) for name, _, metadata in fields
     ):
-        raise ValueError("no schema of Spark's")
+        raise ValueError("not a schema of Spark's")
     return dict(schema)
 
 

@@ -22,7 +22,7 @@ from fastnoise.identity import entry_identity, ids_identity, noise_identity
 from fastnoise.rows import Rows, check_stream
 from fastnoise.stream import KEY_BYTES, Stream
 
-# By column and row: grid points, in steps, that are no floats. The column has the nearest ones.
+# By column and row: grid points, in steps, that are not floats. The column has the nearest ones.
 Between = Mapping[str, dict[int, int]]
 NO_MORE: Between = MappingProxyType({})
 
@@ -49,7 +49,7 @@ class Run:
     def perturb(
         self, column: Callable[[str], Any], count: int, between: Between = NO_MORE
     ) -> dict[str, Any]:
-        """The plan's columns of a batch of so many rows, perturbed; `column` finds one by name."""
+        """The plan's columns of a batch of `count` rows, perturbed; `column` finds one by name."""
         rows: Any
         if self.plan.key_columns:
             rows = addresses(column, self.plan.key_columns, self.secret)
@@ -102,12 +102,10 @@ def _perturbed(entry: Entry, columns: Sequence[Any], stream: Stream, rows: Any) 
 
 def _clamped(part: Any) -> Any:
     """Integers that floats hold exactly, as in a column of their own."""
-    return part if part.dtype.kind == "f" else np.clip(part, *_bounds(part.dtype))
-
-
-def _bounds(kind: Any) -> tuple[int, int]:
-    extent = np.iinfo(kind)
-    return max(int(extent.min), -EXACT_FLOAT), min(int(extent.max), EXACT_FLOAT)
+    if part.dtype.kind == "f":
+        return part
+    extent = np.iinfo(part.dtype)
+    return np.clip(part, max(extent.min, -EXACT_FLOAT), min(extent.max, EXACT_FLOAT))
 
 
 def _split(view: Column, values: Any) -> Any:

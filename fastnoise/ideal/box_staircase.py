@@ -15,10 +15,8 @@ import numpy.typing as npt
 
 from fastnoise.ideal.l1_staircase import vectors
 from fastnoise.ideal.layers import Layers, layers
+from fastnoise.ideal.steps import FloatArray, Floats
 from fastnoise.validation import fraction, refusal, whole
-
-FloatArray = npt.NDArray[np.float64]
-Floats = Any  # a float64 where the argument is a scalar, else an array of its shape
 
 
 class ConfidenceRegion(NamedTuple):
@@ -107,7 +105,7 @@ class IdealBoxStaircase:
         return ConfidenceRegion(half, size - least, math.prod((2.0 * half).tolist()))
 
     def layer_pmf(self, k: npt.ArrayLike) -> Floats:
-        """The probability that a draw is uniform on box k; 0 where k is no integer >= 0."""
+        """The probability that a draw is uniform on box k; 0 where k is not an integer >= 0."""
         return self._layers.pmf(np.asarray(k, dtype=np.float64) - self._empty)[()]
 
     @property

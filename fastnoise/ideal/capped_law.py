@@ -3,21 +3,25 @@
 import math
 from abc import abstractmethod
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from fastnoise.design.gamma import Cost, cost_power
-from fastnoise.design.quadrature import array_cost, finite_values
-from fastnoise.ideal.integer_points import MOST, Points, between, outward, points
-from fastnoise.ideal.steps import SymmetricLaw, decay
-from fastnoise.validation import floats, number, refusal
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
-BoolArray = npt.NDArray[np.bool_]
-Floats = Any  # a float64 where the argument is a scalar, else an array of its shape
+from fastnoise.design.quadrature import array_cost, finite_values, refuse_fall
+from fastnoise.ideal.integer_law import IntegerLaw
+from fastnoise.ideal.integer_points import (
+    MOST,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    Points,
+    between,
+    points,
+)
+from fastnoise.ideal.steps import Floats, decay
+from fastnoise.validation import floats, refusal
 
 LARGEST_SUM = 10_000_000  # points at which a callable cost is evaluated
 _CHUNK = 1 << 18  # of them at once
@@ -38,15 +42,15 @@ class Shape(NamedTuple):
         return self.core + (self.edge > 0.0)
 
 
-class CappedLaw(SymmetricLaw):
+class CappedLaw(IntegerLaw):
     """Probabilities, quantiles and privacy curves of a law with a core and two edges.
 
     A mixin: the class that inherits it has a sensitivity, an epsilon (0 if the core is flat) and a
-    shape. Functions mean what they mean in SciPy for a law on the integers: arrays broadcast, NaN
-    propagates, between two integers the cdf is that of the lower one.
+    shape.
     """
 
     epsilon: float
+    delta: float | Fraction
     sensitivity: int
 
     @property
@@ -55,14 +59,14 @@ class CappedLaw(SymmetricLaw):
 
     @np.errstate(all="ignore")
     def pmf(self, i: npt.ArrayLike) -> Floats:
-        """P(X = i); 0 outside the support and where i is no integer."""
+        """P(X = i); 0 outside the support and where i is not an integer."""
         at = points(i)
         inside = self._probability(np.maximum(at.near, -MOST))
         return np.where(between(i), 0.0, _beyond(at, inside))[()]
 
     @np.errstate(all="ignore")
     def logpmf(self, i: npt.ArrayLike) -> Floats:
-        """ln P(X = i); -inf outside the support and where i is no integer."""
+        """ln P(X = i); -inf outside the support and where i is not an integer."""
         rate, height, core, edge, _ = self._shape
         at = points(i)
         n = np.abs(np.maximum(at.near, -MOST))
@@ -70,58 +74,6 @@ class CappedLaw(SymmetricLaw):
         inside = np.where(n <= core, math.log(height) - rate * n, outer)
         far = np.where(np.isnan(at.far), np.nan, -np.inf)
         return np.where(between(i), -np.inf, np.where(at.far != 0.0, far, inside))[()]
-
-    def cdf(self, i: npt.ArrayLike) -> Floats:
-        """P(X <= i), relatively accurate in the lower tail; use `sf` in the upper one."""
-        at = points(i)
-        out = outward(at)
-        tail = _beyond(out, self._tail(out.near))
-        return np.where(at.negative(), tail, 1.0 - tail)[()]
-
-    def sf(self, i: npt.ArrayLike) -> Floats:
-        """P(X > i), relatively accurate in the upper tail."""
-        at = points(i)
-        out = outward(at)
-        tail = _beyond(out, self._tail(out.near))
-        return np.where(at.negative(), 1.0 - tail, tail)[()]
-
-    def ppf(self, p: npt.ArrayLike) -> Floats:
-        """The least i with cdf(i) >= p; one below the support at 0, nan outside [0, 1]."""
-        given = np.asarray(p, dtype=np.float64)
-        return np.where((given >= 0.0) & (given <= 1.0), self._ppf(given), np.nan)[()]
-
-    def isf(self, p: npt.ArrayLike) -> Floats:
-        """The least i with sf(i) <= p, accurate however small p is; one below the support at 1."""
-        given = np.asarray(p, dtype=np.float64)
-        return np.where((given >= 0.0) & (given <= 1.0), self._isf(given), np.nan)[()]
-
-    def expected_cost(self, cost: Cost) -> float:
-        """E cost(X) for "l1", "l2", a power m, or a callable, which is evaluated at i >= 0.
-
-        A callable is summed over the support, which may have 10,000,000 integers on each side.
-        """
-        if isinstance(cost, tuple):
-            allowed = "a cost of the noise (interval(confidence) gives the interval)"
-            raise ValueError(refusal("cost", cost, allowed))
-        if not callable(cost):
-            return self.moment(cost_power(cost))
-        last = self._shape.last
-        if not last <= LARGEST_SUM:
-            allowed = f"one of moment(m) where the noise reaches beyond {LARGEST_SUM}, here {last}"
-            raise ValueError(refusal("cost", cost, allowed))
-        return self._sum(cost, last)
-
-    def interval(self, confidence: npt.ArrayLike) -> tuple[Floats, Floats]:
-        """(-k, k) with the least k such that P(|X| <= k) >= confidence; nan outside [0, 1]."""
-        given = np.asarray(confidence, dtype=np.float64)
-
-        def reached(n: IntArray) -> BoolArray:
-            tail = 2.0 * self._tail(n) <= 1.0 - given
-            return np.where(given < 0.5, self._mass(n) >= given, tail)
-
-        k = self._first(0.5 * (1.0 - given), reached) - 1
-        radius = np.where((given >= 0.0) & (given <= 1.0), k, np.nan)
-        return (0.0 - radius)[()], radius[()]
 
     def support(self) -> tuple[int, int]:
         """The least and the largest integer with a probability."""
@@ -137,7 +89,7 @@ class CappedLaw(SymmetricLaw):
         the attacker is certain.
         """
         alarm = floats("p_fa", p_fa, 0.0, 1.0)
-        distance = self.sensitivity if shift is None else self._shift(shift)
+        distance = self._apart(shift)
         last, calm = self._shape.last, 1.0 - alarm
         i = np.where(alarm <= 0.5, self._isf(alarm), self._ppf(calm))
         i = np.clip(i, -last, last)
@@ -188,12 +140,6 @@ class CappedLaw(SymmetricLaw):
         excess = -np.expm1(np.minimum(left + rate * (high + low), 0.0))
         return np.asarray(first * self._powers(count) * excess)
 
-    def _shift(self, shift: Any) -> int:
-        if not (number("shift", shift).is_integer() and 0 <= shift <= self.sensitivity):
-            allowed = f"an integer in [0, {self.sensitivity}], up to the sensitivity"
-            raise ValueError(refusal("shift", shift, allowed))
-        return int(shift)
-
     def _powers(self, count: npt.NDArray[Any]) -> FloatArray:
         """sum_{k < count} e^(-rate k)."""
         rate = self._shape.rate
@@ -208,9 +154,11 @@ class CappedLaw(SymmetricLaw):
         inside = height * (decay(rate, n.astype(np.float64)) if rate else 1.0)
         return np.where(n <= core, inside, np.where(n == core + 1, edge, 0.0))
 
+    def _tail(self, at: Points) -> FloatArray:
+        return _beyond(at, self._near_tail(at.near))
+
     @np.errstate(all="ignore")
-    def _tail(self, n: IntArray) -> FloatArray:
-        """P(X >= n), n >= 0."""
+    def _near_tail(self, n: IntArray) -> FloatArray:
         rate, height, core, edge, _ = self._shape
         inside = height * (decay(rate, n.astype(np.float64)) if rate else 1.0)
         inside = edge + inside * self._powers(core + 1 - np.minimum(n, core + 1))
@@ -218,7 +166,9 @@ class CappedLaw(SymmetricLaw):
 
     def _upper(self, i: IntArray) -> FloatArray:
         """P(X >= i)."""
-        return np.where(i > 0, self._tail(np.abs(i)), 1.0 - self._tail(1 - np.minimum(i, 0)))
+        return np.where(
+            i > 0, self._near_tail(np.abs(i)), 1.0 - self._near_tail(1 - np.minimum(i, 0))
+        )
 
     def _lower(self, i: IntArray) -> FloatArray:
         """P(X <= i)."""
@@ -226,39 +176,20 @@ class CappedLaw(SymmetricLaw):
 
     @np.errstate(all="ignore")
     def _mass(self, n: IntArray) -> FloatArray:
-        """P(|X| < n), n >= 1, relatively accurate where it is small."""
         rate, height, core = self._shape[:3]
         sides = math.exp(-rate) * self._powers(np.minimum(n, core + 1) - 1)
         return np.where(n <= core + 1, height * (1.0 + 2.0 * sides), 1.0)
 
-    def _ppf(self, p: FloatArray) -> IntArray:
-        lower = p < 0.5
-
-        def reached(n: IntArray) -> BoolArray:
-            tail = self._tail(n)
-            return np.where(lower, tail < p, 1.0 - tail >= p)
-
-        n = self._first(np.minimum(p, 1.0 - p), reached) - 1
-        return np.where(p == 1.0, self._shape.last, np.where(lower, -n, n))
-
-    def _isf(self, p: FloatArray) -> IntArray:
-        upper = p <= 0.5
-
-        def reached(n: IntArray) -> BoolArray:
-            tail = self._tail(n)
-            return np.where(upper, tail <= p, 1.0 - tail > p)
-
-        n = self._first(np.minimum(p, 1.0 - p), reached) - 1
-        return np.where(upper, n, -n)
-
     @np.errstate(all="ignore")
-    def _first(self, tail: FloatArray, reached: Callable[[IntArray], BoolArray]) -> IntArray:
-        """The least n >= 1 that is `reached`, near where P(X >= n) = tail; else two past the last.
+    def _first(
+        self, tail: FloatArray, mass: FloatArray, reached: Callable[[IntArray], BoolArray]
+    ) -> IntArray:
+        """Two past the last integer where none is `reached`.
 
         Bisection of a few integers around the real solution, or of all where that was rounded.
         """
         top = self._shape.last + 2
-        guess = np.clip(np.nan_to_num(self._place(tail)), 1.0, float(top))
+        guess = np.clip(np.nan_to_num(self._place(0.5 * tail)), 1.0, float(top))
         low = np.clip(np.floor(guess).astype(np.int64) - 2, 1, top)
         high = np.minimum(low + 5, top)
         low = np.where(reached(low), 1, low)
@@ -279,18 +210,19 @@ class CappedLaw(SymmetricLaw):
             count = np.log1p(count * -math.expm1(-rate) / end) / rate
         return np.asarray(core + 1.0 - count)
 
-    @np.errstate(under="ignore")
-    def _sum(self, cost: Callable[[Any], Any], last: int) -> float:
+    def _mean_of(self, cost: Callable[[Any], Any]) -> float:
+        """Summed over the support."""
+        last = self._shape.last
+        if not last <= LARGEST_SUM:
+            why = f"a callable is summed up to {LARGEST_SUM}, and the noise reaches {last}"
+            raise ValueError(refusal("cost", cost, "one of moment(m)", why))
         values_of, growth = array_cost(cost), f"non-decreasing up to {last}"
         at_zero = before = float(finite_values(values_of, np.zeros(1), growth)[0])
         total = 0.0
         for start in range(1, last + 1, _CHUNK):
             i = np.arange(start, min(start + _CHUNK, last + 1))
             values = finite_values(values_of, i.astype(np.float64), growth)
-            ordered = np.concatenate(([before], values))
-            slack = 1e-9 * (np.abs(ordered[:-1]) + abs(at_zero))
-            if np.any(np.diff(ordered) < -slack):
-                raise ValueError(refusal("cost", cost, "non-decreasing on x >= 0"))
+            refuse_fall(cost, np.concatenate(([before], values)), at_zero)
             total += float(np.sum(self._probability(i) * (values - at_zero)))
             before = float(values[-1])
         return at_zero + 2.0 * total

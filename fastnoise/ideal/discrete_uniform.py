@@ -12,10 +12,11 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
+from fastnoise.arithmetic.floats import exact_delta
 from fastnoise.design.gamma import moment_power
 from fastnoise.design.real_radius import flat_real_moment
 from fastnoise.ideal.capped_law import CappedLaw, Shape
-from fastnoise.ideal.truncated_discrete_laplace import exact_delta, flat_power_sums
+from fastnoise.ideal.truncated_discrete_laplace import flat_power_sums
 
 
 class FlatWeights(NamedTuple):

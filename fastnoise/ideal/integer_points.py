@@ -44,7 +44,7 @@ def outward(at: Points) -> Points:
 
 
 def between(i: npt.ArrayLike) -> BoolArray:
-    """Where i is no integer."""
+    """Where i is not an integer."""
     given = np.asarray(i)
     if given.dtype.kind in "biu":
         return np.zeros(given.shape, dtype=np.bool_)

@@ -6,9 +6,9 @@ where lev counts the edges (j+gamma) D, j >= 0, at or below ||x||_1.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,10 +18,8 @@ from fastnoise.design.radial_gamma import RadialCost
 from fastnoise.design.real_power import real_radial_moment
 from fastnoise.ideal.layers import Layers, layers
 from fastnoise.ideal.staircase import IdealStaircase
+from fastnoise.ideal.steps import FloatArray, Floats
 from fastnoise.validation import refusal
-
-FloatArray = npt.NDArray[np.float64]
-Floats = Any  # a float64 where the argument is a scalar, else an array of its shape
 
 
 @dataclass(frozen=True)
@@ -41,21 +39,20 @@ class StaircaseRadius:
     sensitivity: float
     gamma: float
 
-    @np.errstate(all="ignore")
     def cdf(self, r: npt.ArrayLike) -> Floats:
         """P(||X|| <= r), relatively accurate near 0; use `sf` far out."""
-        points = np.asarray(r, dtype=np.float64)
-        mass = self._layers.mass(*self._place(np.maximum(points, 0.0)))
-        mass = np.where(points > 0.0, mass, np.where(points <= 0.0, 0.0, points))
-        return np.where(np.isposinf(points), 1.0, mass)[()]
+        return self._share(self._layers.mass, r, 0.0)
 
-    @np.errstate(all="ignore")
     def sf(self, r: npt.ArrayLike) -> Floats:
         """P(||X|| > r), relatively accurate however small it is."""
+        return self._share(self._layers.tail, r, 1.0)
+
+    @np.errstate(all="ignore")
+    def _share(self, of: Callable[..., FloatArray], r: npt.ArrayLike, at_zero: float) -> Floats:
         points = np.asarray(r, dtype=np.float64)
-        tail = self._layers.tail(*self._place(np.maximum(points, 0.0)))
-        tail = np.where(points > 0.0, tail, np.where(points <= 0.0, 1.0, points))
-        return np.where(np.isposinf(points), 0.0, tail)[()]
+        share = of(*self._place(np.maximum(points, 0.0)))
+        share = np.where(points > 0.0, share, np.where(points <= 0.0, at_zero, points))
+        return np.where(np.isposinf(points), 1.0 - at_zero, share)[()]
 
     def ppf(self, p: npt.ArrayLike) -> Floats:
         """The r with cdf(r) = p; inf at 1, nan outside [0, 1]."""
@@ -84,7 +81,7 @@ class StaircaseRadius:
     def layer_pmf(self, k: npt.ArrayLike) -> Floats:
         """The probability w_k that a draw is uniform on the ball of radius (k+gamma) D.
 
-        (1-b) b^k (k+gamma)^d / M_d(gamma); 0 where k is no integer >= 0.
+        (1-b) b^k (k+gamma)^d / M_d(gamma); 0 where k is not an integer >= 0.
         """
         shift = 0.0 if self.gamma else 1.0  # layer 0 is empty, and layer 1 that of gamma 1
         return self._layers.pmf(np.asarray(k, dtype=np.float64) - shift)[()]
@@ -167,10 +164,7 @@ class IdealL1Staircase:
         return self.radius.scaled_moment(2, factor)
 
     def layer_pmf(self, k: npt.ArrayLike) -> Floats:
-        """The probability that a draw is uniform on the l1 ball of radius (k+gamma) D.
-
-        (1-b) b^k (k+gamma)^d / M_d(gamma); 0 where k is no integer >= 0.
-        """
+        """The probability that a draw is uniform on the l1 ball of radius (k+gamma) D."""
         return self.radius.layer_pmf(k)
 
     @np.errstate(under="ignore")
@@ -181,8 +175,8 @@ class IdealL1Staircase:
         and needs an epsilon from 1e-3 to 700 and a dim up to 64.
         """
         if isinstance(cost, tuple):
-            allowed = "a cost of the noise (radius.ppf(confidence) gives the radius)"
-            raise ValueError(refusal("cost", cost, allowed))
+            why = "radius.ppf(confidence) gives the radius"
+            raise ValueError(refusal("cost", cost, "a cost of the noise", why))
         if callable(cost):
             gamma = self.gamma or 1.0
             breaks = (0.0, gamma, 1.0) if gamma < 1.0 else (0.0, 1.0)

@@ -7,23 +7,21 @@ D / epsilon may overflow, so epsilon ||v|| / D is computed as epsilon (||v|| / D
 """
 
 import math
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from fastnoise.design.gamma import Cost, cost_power, moment_power
-from fastnoise.design.quadrature import array_cost
+from fastnoise.design.quadrature import WrappedCost, array_cost
 from fastnoise.ideal.l1_staircase import vectors
-from fastnoise.ideal.laplace import IdealLaplace
+from fastnoise.ideal.laplace import IdealLaplace, log_peak
+from fastnoise.ideal.steps import FloatArray, Floats
 from fastnoise.validation import refusal, whole
-
-FloatArray = npt.NDArray[np.float64]
-Floats = Any  # a float64 where the argument is a scalar, else an array of its shape
 
 LARGEST_COUNT = 2**40  # users: their number times dim is exact in a double
 _LARGE = 24  # from here on Stirling's series below is right to 1e-16
@@ -45,27 +43,19 @@ class GammaRadius:
 
     def cdf(self, r: npt.ArrayLike) -> Floats:
         """P(R <= r), relatively accurate near 0; use `sf` far out."""
-        from scipy.special import gammainc
-
-        return np.asarray(gammainc(float(self.shape), self._scaled(r)))[()]
+        return np.asarray(_special("gammainc")(float(self.shape), self._scaled(r)))[()]
 
     def sf(self, r: npt.ArrayLike) -> Floats:
         """P(R > r), relatively accurate however small it is."""
-        from scipy.special import gammaincc
-
-        return np.asarray(gammaincc(float(self.shape), self._scaled(r)))[()]
+        return np.asarray(_special("gammaincc")(float(self.shape), self._scaled(r)))[()]
 
     def ppf(self, p: npt.ArrayLike) -> Floats:
         """The r with cdf(r) = p; inf at 1, nan outside [0, 1]."""
-        from scipy.special import gammaincinv
-
-        return self._radius(gammaincinv(float(self.shape), _probability(p)))
+        return self._radius(_special("gammaincinv")(float(self.shape), _probability(p)))
 
     def isf(self, p: npt.ArrayLike) -> Floats:
         """The r with sf(r) = p, accurate however small p is."""
-        from scipy.special import gammainccinv
-
-        return self._radius(gammainccinv(float(self.shape), _probability(p)))
+        return self._radius(_special("gammainccinv")(float(self.shape), _probability(p)))
 
     def moment(self, m: float) -> float:
         """E R^m = scale^m Gamma(shape + m) / Gamma(shape).
@@ -109,14 +99,11 @@ class _Exponential(IdealLaplace):
     epsilon = sensitivity = 1.0
 
 
-class _MovedCost:
+class _MovedCost(WrappedCost):
     """The cost of R as one of an exponential variable z: at the R whose tail is that of z."""
 
     def __init__(self, cost: Callable[[Any], Any], radius: GammaRadius) -> None:
         self._given, self._cost, self._radius = cost, array_cost(cost), radius
-
-    def __repr__(self) -> str:
-        return repr(self._given)
 
     @np.errstate(under="ignore")
     def __call__(self, z: npt.ArrayLike) -> FloatArray:
@@ -148,19 +135,14 @@ class _Normed:
 
     @property
     def _log_peak(self) -> float:
-        peak = 0.5 * self.epsilon / self.sensitivity
-        normal = sys.float_info.min <= peak < math.inf  # of the ratio: that is right near 1
-        log = (
-            math.log(peak) if normal else math.log(0.5 * self.epsilon) - math.log(self.sensitivity)
-        )
         rest = 0.5 * (self.dim - 1) * math.log(math.pi) + math.lgamma(0.5 * (self.dim + 1))
-        return self.dim * log - rest
+        return self.dim * log_peak(self.epsilon, self.sensitivity) - rest
 
     def _expected_cost(self, cost: Cost, count: int) -> float:
         radius = GammaRadius(self.epsilon, count * self.dim, self.sensitivity)
         if isinstance(cost, tuple):
-            allowed = "a cost of the noise (radius has the quantiles)"
-            raise ValueError(refusal("cost", cost, allowed))
+            why = "radius has the quantiles"
+            raise ValueError(refusal("cost", cost, "a cost of the noise", why))
         if callable(cost):
             return radius.mean(cost)
         if cost == "l1":
@@ -227,7 +209,7 @@ class IdealMultiUserLaplace(_Normed):
         """ln of the density at matrices `v` of shape (..., n, dim); -inf at infinity."""
         points = np.asarray(v, dtype=np.float64)
         if points.ndim < 2 or points.shape[-1] != self.dim:
-            allowed = f"of shape (..., n, {self.dim}), one user a row"
+            allowed = f"of shape (..., n, {self.dim}), one user per row"
             raise ValueError(refusal("v", v, allowed))
         return np.sum(self._log_density(points), axis=-1)[()]
 
@@ -252,6 +234,11 @@ def gamma_ratio(a: float, part: float) -> float:
         a += 1.0
     log = (a - 0.5) * math.log1p(part / a) - part + _stirling(a + part) - _stirling(a)
     return factor * math.pow(a + part, part) * math.exp(log)
+
+
+def _special(name: str) -> Any:
+    """A function of scipy, which is imported when it is asked for."""
+    return getattr(import_module("scipy.special"), name)
 
 
 def _users(n: Any) -> int:

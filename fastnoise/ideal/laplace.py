@@ -6,19 +6,25 @@ computed as epsilon (|x| / D): D / epsilon may overflow and epsilon / D lose dig
 
 import math
 import sys
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from fastnoise.design.gamma import Cost, cost_power, moment_power
+from fastnoise.design.gamma import moment_power
 from fastnoise.design.quadrature import FoldedCost
-from fastnoise.ideal.steps import LineLaw
-from fastnoise.validation import floats, number, refusal
+from fastnoise.ideal.steps import FloatArray, Floats, LineLaw
+from fastnoise.validation import floats
 
-FloatArray = npt.NDArray[np.float64]
-Floats = Any  # a float64 where the argument is a scalar, else an array of its shape
+
+def log_peak(epsilon: float, sensitivity: float) -> float:
+    """ln(epsilon / (2 D)), of the ratio where it is a normal float: that is right near 1."""
+    peak = 0.5 * epsilon / sensitivity
+    if sys.float_info.min <= peak < math.inf:
+        return math.log(peak)
+    return math.log(epsilon) - math.log(2.0) - math.log(sensitivity)
 
 
 class IdealLaplace(LineLaw):
@@ -50,7 +56,7 @@ class IdealLaplace(LineLaw):
     @np.errstate(all="ignore")
     def logpdf(self, x: npt.ArrayLike) -> Floats:
         """-|x| / scale - ln(2 scale); -inf at +-inf."""
-        return (self._log_peak - self._scaled(x))[()]
+        return (log_peak(self.epsilon, self.sensitivity) - self._scaled(x))[()]
 
     def moment(self, m: float) -> float:
         """E|X|^m = scale^m Gamma(m+1).
@@ -65,39 +71,10 @@ class IdealLaplace(LineLaw):
         whole = isinstance(power, int)
         return self._integer_moment(int(power)) if whole else self._real_moment(power)
 
-    @np.errstate(under="ignore")
-    def expected_cost(self, cost: Cost) -> float:
-        """E cost(X) for "l1", "l2", a power m, or a callable, which is evaluated at x >= 0.
-
-        A callable is integrated scale by scale to about 1e-13, whatever epsilon is.
-
-        >>> import fastnoise as fn
-        >>> round(fn.Laplace(epsilon=1.0).expected_cost(lambda x: x > 3.0), 12)  # e^-3
-        0.049787068368
-        """
-        if isinstance(cost, tuple):
-            allowed = "a cost of the noise (interval(confidence) gives the interval)"
-            raise ValueError(refusal("cost", cost, allowed))
-        if not callable(cost):
-            return self.moment(cost_power(cost))
+    def _mean_of(self, cost: Callable[[Any], Any]) -> float:
+        """Integrated scale by scale, whatever epsilon is."""
         folded = _ExponentialCost(cost, 1.0, self.scale)
         return folded.at_zero + folded.total
-
-    def interval(self, confidence: npt.ArrayLike) -> tuple[Floats, Floats]:
-        """The symmetric interval (lo, hi) of that probability; nan outside [0, 1].
-
-        >>> import fastnoise as fn
-        >>> lo, hi = fn.Laplace(epsilon=1.0).interval(0.95)  # 2 ln 20 apart
-        >>> round(float(hi - lo), 6)
-        5.991465
-        """
-        inside = np.asarray(confidence, dtype=np.float64)
-        radius = self._radius(1.0 - inside, inside)
-        return (0.0 - radius)[()], radius[()]
-
-    def support(self) -> tuple[float, float]:
-        """The whole line."""
-        return -math.inf, math.inf
 
     @np.errstate(all="ignore")
     def tradeoff(self, p_fa: npt.ArrayLike, shift: float | None = None) -> Floats:
@@ -108,10 +85,7 @@ class IdealLaplace(LineLaw):
         to p = 1/2 and e^-e (1 - p) from there on.
         """
         alarm = floats("p_fa", p_fa, 0.0, 1.0)
-        distance = self.sensitivity if shift is None else number("shift", shift)
-        if not 0.0 <= distance <= self.sensitivity:
-            allowed = f"in [0, {self.sensitivity!r}], up to the sensitivity"
-            raise ValueError(refusal("shift", shift, allowed))
+        distance = self._apart(shift)
         loss = self.epsilon * (distance / self.sensitivity)
         root = math.exp(-0.5 * loss) / (2.0 * np.sqrt(alarm))  # e^-e alone underflows at 745
         middle = np.where(alarm > 0.0, root * root, np.inf)
@@ -126,14 +100,6 @@ class IdealLaplace(LineLaw):
         """
         asked = floats("epsilon", epsilon, 0.0, math.inf)
         return (0.0 - np.expm1(0.5 * np.minimum(asked - self.epsilon, 0.0)))[()]
-
-    @property
-    def _log_peak(self) -> float:
-        """ln(epsilon / (2 D)), of the ratio where it is a normal float: that is right near 1."""
-        peak = 0.5 * self.epsilon / self.sensitivity
-        if sys.float_info.min <= peak < math.inf:
-            return math.log(peak)
-        return math.log(self.epsilon) - math.log(2.0) - math.log(self.sensitivity)
 
     def _scaled(self, x: npt.ArrayLike) -> FloatArray:
         """|x| / scale."""

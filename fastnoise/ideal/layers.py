@@ -60,7 +60,7 @@ class Layers:
 
     @np.errstate(all="ignore")
     def pmf(self, k: FloatArray) -> FloatArray:
-        """w_k, the probability of layer k; 0 where k is no layer."""
+        """w_k, the probability of layer k; 0 where k is not a layer."""
         layer = np.where((k >= 0.0) & (k == np.floor(k)) & np.isfinite(k), k, np.nan)
         weight = self._share * np.exp(self._mean(layer, self._log_part))
         return np.where(np.isnan(layer) & ~np.isnan(k), 0.0, weight)
@@ -103,7 +103,7 @@ class Layers:
         large = np.log1p(np.maximum(outside - np.exp(np.log(tail) - height), -1.0))
         edge = self.least + k
         one_step = np.where(k > 0.0, self._log_within(edge - 1.0, k, np.ones(k.shape)), -math.inf)
-        # a layer that is off by one, which rounding does at an edge, is clipped away
+        # a layer that rounding made one too many or too few, at an edge, is clipped away
         within = np.clip(np.where(mass < 0.5, small, large), one_step, 0.0)
         size = edge * np.exp(self._log_shrink(k, within))
         return np.where(inside, size, ends)
@@ -186,7 +186,4 @@ class Layers:
         return high
 
 
-@functools.lru_cache(maxsize=256)
-def layers(epsilon: float, offsets: tuple[float, ...]) -> Layers:
-    """`Layers`, made once."""
-    return Layers(epsilon, offsets)
+layers = functools.lru_cache(maxsize=256)(Layers)

@@ -9,6 +9,7 @@ only, remainders and step edges are exact, and b^k is split so that k * epsilon 
 """
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -16,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fastnoise.arithmetic.floats import float_toward
-from fastnoise.design.gamma import Cost, cost_power, moment_power
+from fastnoise.design.gamma import moment_power
 from fastnoise.design.moments import (
     LARGEST_REAL_EPSILON,
     inner_odds,
@@ -24,13 +25,10 @@ from fastnoise.design.moments import (
     outer_mass,
     real_moment,
 )
-from fastnoise.design.quadrature import LEAST_EPSILON, FoldedCost
+from fastnoise.design.quadrature import FoldedCost, refuse_epsilon
 from fastnoise.design.real_power import real_radial_moment
-from fastnoise.ideal.steps import LineLaw, decay, least_missed, split
-from fastnoise.validation import floats, number, refusal
-
-FloatArray = npt.NDArray[np.float64]
-Floats = Any  # a float64 where the argument is a scalar, else an array of its shape
+from fastnoise.ideal.steps import FloatArray, Floats, LineLaw, decay, least_missed, split
+from fastnoise.validation import floats
 
 
 class _Place(NamedTuple):
@@ -91,42 +89,14 @@ class IdealStaircase(LineLaw):
             return real_radial_moment(self.epsilon, 1, self.sensitivity, self._gamma, power)
         return real_moment(*law, power)
 
-    @np.errstate(under="ignore")
-    def expected_cost(self, cost: Cost) -> float:
-        """E cost(X) for "l1", "l2", a power m, or a callable, which is evaluated at x >= 0.
-
-        A callable is integrated step by step to about 1e-13 and needs epsilon >= 1e-3.
-        """
-        if isinstance(cost, tuple):
-            allowed = "a cost of the noise (interval(confidence) gives the interval)"
-            raise ValueError(refusal("cost", cost, allowed))
-        if not callable(cost):
-            return self.moment(cost_power(cost))
-        if not self.epsilon >= LEAST_EPSILON:
-            allowed = f"at least {LEAST_EPSILON} for a callable cost (moment(m) takes any epsilon)"
-            raise ValueError(refusal("epsilon", self.epsilon, allowed))
+    def _mean_of(self, cost: Callable[[Any], Any]) -> float:
+        """Integrated step by step."""
+        refuse_epsilon(self.epsilon, "moment(m) has no limit")
         gamma = self._gamma
         breaks = (0.0, gamma, 1.0) if gamma < 1.0 else (0.0, 1.0)
         folded = FoldedCost(cost, self.epsilon, self.sensitivity, breaks)
         top = folded.mean(gamma) * (gamma * self._fall / self._base)
         return folded.at_zero + top + outer_mass(self.epsilon, gamma) * folded.total
-
-    def interval(self, confidence: npt.ArrayLike) -> tuple[Floats, Floats]:
-        """The symmetric interval (lo, hi) of that probability; nan outside [0, 1].
-
-        >>> import fastnoise as fn
-        >>> law = fn.Staircase(epsilon=1.0, cost=("interval", 0.95))
-        >>> lo, hi = law.interval(0.95)
-        >>> round(float(hi - lo), 6)
-        5.986526
-        """
-        inside = np.asarray(confidence, dtype=np.float64)
-        radius = self._radius(1.0 - inside, inside)
-        return (0.0 - radius)[()], radius[()]
-
-    def support(self) -> tuple[float, float]:
-        """The whole line."""
-        return -math.inf, math.inf
 
     def tradeoff(self, p_fa: npt.ArrayLike, shift: float | None = None) -> Floats:
         """The least missed-detection probability of an attacker with false-alarm probability p_fa.
@@ -137,10 +107,7 @@ class IdealStaircase(LineLaw):
         epsilon-DP region of Geng's dissertation, section 2.1.
         """
         alarm = floats("p_fa", p_fa, 0.0, 1.0)
-        distance = self.sensitivity if shift is None else number("shift", shift)
-        if not 0.0 <= distance <= self.sensitivity:
-            allowed = f"in [0, {self.sensitivity!r}], up to the sensitivity"
-            raise ValueError(refusal("shift", shift, allowed))
+        distance = self._apart(shift)
         overlap = self._tail(np.array(0.5 * distance))
         return least_missed(self.epsilon, alarm, overlap)[()]
 

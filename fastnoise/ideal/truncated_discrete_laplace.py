@@ -27,6 +27,7 @@ from functools import lru_cache
 from numbers import Rational
 from typing import Any, NamedTuple
 
+from fastnoise.arithmetic.floats import exact_delta
 from fastnoise.design.gamma import moment_power
 from fastnoise.design.moments import precise
 from fastnoise.design.real_radius import real_power_sum
@@ -59,25 +60,6 @@ def _float_delta(delta: Any, allowed: str) -> float:
     if value == delta or not (0 < value < 1) or exact_delta(value) <= value:
         return value
     return math.nextafter(value, 0.0)
-
-
-def exact_delta(delta: float | Fraction) -> Fraction:
-    """The number that is meant: of a float its shortest decimal.
-
-    >>> exact_delta(0.1)
-    Fraction(1, 10)
-    """
-    return delta if isinstance(delta, Fraction) else Fraction(repr(delta))
-
-
-def stated_delta(delta: float | Fraction) -> float:
-    """The least float that is no smaller, read as its shortest decimal.
-
-    >>> stated_delta(0.1), stated_delta(Fraction(1, 3))
-    (0.1, 0.33333333333333337)
-    """
-    nearest = float(delta)
-    return nearest if exact_delta(nearest) >= exact_delta(delta) else math.nextafter(nearest, 1.0)
 
 
 # --- the law in many digits -----------------------------------------------------------------------

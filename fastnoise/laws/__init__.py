@@ -1,1 +1,1 @@
-"""What is drawn: one package a family."""
+"""What is drawn: one package per family."""

@@ -26,7 +26,7 @@ EXPONENTS = range(-1000, 900)  # of a grid: everything computed from it is a nor
 
 
 def power_grid(sensitivity: float, bits: int) -> float:
-    """The power of two with 2**bits to 2**(bits + 1) steps a sensitivity."""
+    """The power of two with 2**bits to 2**(bits + 1) steps per sensitivity."""
     refuse_odd_floats()  # grids are remembered, and so are `bits` in them
     exponent = frexp(sensitivity)[1] - 1 - bits
     if exponent not in EXPONENTS:
@@ -49,12 +49,17 @@ def steps_across(epsilon: float, sensitivity: float, grid: float, changed: int =
     refuse_small(epsilon)
     steps = ceil(Fraction(sensitivity) / Fraction(grid)) + changed - 1
     if steps > 1 << (MOST_BITS + 1) or steps > Fraction(epsilon) * (1 << (SCALE_BITS + 1)):
-        allowed = (
-            f"coarse enough for 64-bit integers: sensitivity {sensitivity!r} may have at most "
-            f"2**{MOST_BITS + 1} steps, and sensitivity / epsilon 2**{SCALE_BITS + 1}"
+        why = (
+            f"sensitivity {sensitivity!r} may have at most 2**{MOST_BITS + 1} steps, and "
+            f"sensitivity / epsilon 2**{SCALE_BITS + 1}"
         )
-        raise ValueError(refusal("grid", grid, allowed))
+        raise ValueError(refusal("grid", grid, "coarse enough for 64-bit integers", why))
     return steps
+
+
+def released_radius(gamma: float, steps: int) -> int:
+    """The r nearest to gamma * steps that is not 0; gamma 0 is gamma 1."""
+    return max(1, round(Fraction(gamma or 1.0) * steps))
 
 
 def refuse_small(epsilon: float) -> None:

@@ -99,31 +99,31 @@ class Law(ABC):
 
     @abstractmethod
     def guarantee(self, changed: int | None) -> Guarantee:
-        """What its tables prove, if so many elements or users change together.
+        """What its tables prove if `changed` elements or users change together.
 
         Proofs are imported when they are asked for: an import of noise is 10 ms faster.
         """
 
     @abstractmethod
     def _perturb_compiled(self, chunk: Chunk, count: int) -> None:
-        """Perturb so many rows by kernels, and in Python what they leave undecided."""
+        """Perturb `count` rows by kernels, and in Python what they leave undecided."""
 
     @abstractmethod
     def noise(self, key: bytes, rows: Rows, count: int) -> Array:
-        """The noise of so many rows in grid steps, as kernels draw it."""
+        """The noise of `count` rows in grid steps, as kernels draw it."""
 
     @abstractmethod
     def undecided(self, key: bytes, rows: Rows, count: int) -> list[int]:
-        """Which of so many rows kernels leave to Python."""
+        """Which of `count` rows kernels leave to Python."""
 
-    @property
+    @cached_property
     def grids(self) -> npt.NDArray[np.float64]:
-        """Of each coordinate."""
-        return np.full(self.dim, self.grid)
+        """The grid of each coordinate."""
+        return read_only(np.full(self.dim, self.grid))
 
     @cached_property
     def digest(self) -> bytes:
-        """Of all that decides what is drawn: the tables, the grid, textbook or not."""
+        """A hash of what decides the noise: the tables, the grid, textbook or not."""
         words = self.tables.astype("<u8").tobytes(), self.grids.astype("<f8").tobytes()
         return sha256(encoded((*words, int(self.snapped)))).digest()
 

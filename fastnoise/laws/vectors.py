@@ -17,17 +17,11 @@ from fastnoise.rows import Rows
 class VectorLaw(Law):
     """Noise of vectors, as floats that hold whole grid steps, NaN where it is undecided."""
 
-    coordinate_grids: npt.NDArray[np.float64]
-
     @abstractmethod
     def _undecided_noise(
         self, some: list[int], key: bytes, address: int, noise: Array
     ) -> list[int]:
         """The noise of some coordinates of a row, given what a kernel knows of them all."""
-
-    @property
-    def grids(self) -> npt.NDArray[np.float64]:
-        return self.coordinate_grids
 
     def noise(self, key: bytes, rows: Rows, count: int) -> npt.NDArray[np.float64]:
         """The noise itself in grid steps, a vector per row, NaN where it is undecided."""

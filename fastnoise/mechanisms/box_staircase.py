@@ -13,7 +13,7 @@ from fastnoise.design.radial_gamma import LARGEST_DIM, optimal_radial_gamma
 from fastnoise.ideal.box_staircase import IdealBoxStaircase
 from fastnoise.laws.grids import given_grid
 from fastnoise.laws.layers.law import BoxLaw, box_grids, box_law
-from fastnoise.mechanisms.mechanism import Privacy, VectorMechanism, refuse_changed
+from fastnoise.mechanisms.mechanism import VectorMechanism
 from fastnoise.validation import epsilon_below, number, refusal, sensitivity_above
 
 MOST_STEPS = 2.0**53  # of a width in the core: beyond, a width no longer moves its edge
@@ -38,6 +38,9 @@ class BoxStaircase(IdealBoxStaircase, VectorMechanism):
     BoxStaircase(epsilon=1.0, widths=(1.0, 10.0), core=(0.6975328256299355, 6.975328256299354))
     """
 
+    _adjacency = "box"
+    sensitivity = 1.0  # changes are measured in units of the widths
+
     epsilon: float
     widths: tuple[float, ...]
     core: tuple[float, ...]
@@ -49,30 +52,10 @@ class BoxStaircase(IdealBoxStaircase, VectorMechanism):
         widths = tuple(sensitivity_above(width, "widths") for width in _numbers("widths", widths))
         if not 1 <= len(widths) <= LARGEST_DIM:
             raise ValueError(refusal("widths", widths, f"1 to {LARGEST_DIM} numbers"))
-        object.__setattr__(self, "epsilon", epsilon)
-        object.__setattr__(self, "widths", widths)
-        object.__setattr__(self, "core", _core(epsilon, widths, core))
-
-    @property
-    def sensitivity(self) -> float:
-        """1: changes are measured in units of the widths."""
-        return 1.0
-
-    @property
-    def delta(self) -> float:
-        return 0.0
-
-    @property
-    def privacy(self) -> Privacy:
-        return Privacy(self.epsilon, self.delta, "box", self.sensitivity, None)
+        vars(self).update(epsilon=epsilon, widths=widths, core=_core(epsilon, widths, core))
 
     @property
     def grid(self) -> tuple[float, ...]:
-        """The power of two that each coordinate is snapped to unless told otherwise.
-
-        Fine enough that E|noise| grows by less than 1 part in 10**5, and small beside the noise,
-        wherever floats allow it.
-        """
         return box_grids(self.epsilon, self.widths, self.core)
 
     def _chosen_grid(self, grid: Any) -> tuple[float, ...] | None:
@@ -87,9 +70,6 @@ class BoxStaircase(IdealBoxStaircase, VectorMechanism):
 
     def _law(self, grid: tuple[float, ...] | None) -> BoxLaw:
         return box_law(self.epsilon, self.widths, self.core, grid)
-
-    def _changed(self, changed: Any) -> int | None:
-        return refuse_changed(changed, "vector")
 
 
 def _core(epsilon: float, widths: tuple[float, ...], core: Any) -> tuple[float, ...]:

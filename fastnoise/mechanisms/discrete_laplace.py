@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from fastnoise.ideal.discrete_laplace import IdealDiscreteLaplace
 from fastnoise.laws.grids import integer_sensitivity
-from fastnoise.laws.line.law import LaplaceLaw, integer_laplace_law
-from fastnoise.mechanisms.mechanism import IntegerMechanism, Privacy, any_changed
+from fastnoise.laws.line.law import LaplaceLaw, LineLaw, integer_law
+from fastnoise.mechanisms.mechanism import IntegerMechanism
 from fastnoise.validation import epsilon_below
 
 
@@ -28,25 +27,15 @@ class DiscreteLaplace(IdealDiscreteLaplace, IntegerMechanism):
     9.983353
     """
 
+    _adjacency = "l1"
+    _lipschitz = True
+
     epsilon: float
     sensitivity: int
 
     def __init__(self, epsilon: float, sensitivity: int = 1) -> None:
         epsilon = epsilon_below(epsilon)
-        object.__setattr__(self, "epsilon", epsilon)
-        object.__setattr__(self, "sensitivity", integer_sensitivity(epsilon, sensitivity))
+        vars(self).update(epsilon=epsilon, sensitivity=integer_sensitivity(epsilon, sensitivity))
 
-    @property
-    def delta(self) -> float:
-        return 0.0
-
-    @property
-    def privacy(self) -> Privacy:
-        lipschitz = self.epsilon / self.sensitivity
-        return Privacy(self.epsilon, self.delta, "l1", self.sensitivity, lipschitz)
-
-    def _law(self, grid: float | None) -> LaplaceLaw:
-        return integer_laplace_law(self.epsilon, self.sensitivity)
-
-    def _changed(self, changed: Any) -> int | None:
-        return any_changed(changed)
+    def _law(self, grid: float | None) -> LineLaw:
+        return integer_law(LaplaceLaw, epsilon=self.epsilon, steps=self.sensitivity)

@@ -5,29 +5,26 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from fastnoise.design.gamma import Cost, dominating_gamma, heuristic_gamma
+from fastnoise.design.gamma import Cost, named_gamma
 from fastnoise.design.radius import optimal_radius
 from fastnoise.ideal.discrete_staircase import IdealDiscreteStaircase
 from fastnoise.laws.grids import integer_sensitivity
-from fastnoise.laws.line.law import StaircaseLaw, integer_staircase_law
+from fastnoise.laws.line.law import LineLaw, StaircaseLaw, integer_law
 from fastnoise.mechanisms.mechanism import (
     IntegerMechanism,
-    Privacy,
-    any_changed,
-    refuse_changed,
 )
-from fastnoise.validation import epsilon_below, refusal, whole
+from fastnoise.validation import epsilon_below, whole
 
 
 class _Staircase(IdealDiscreteStaircase, IntegerMechanism):
     """What `DiscreteStaircase` and `Geometric` share: everything but parameters and adjacency."""
 
-    @property
-    def delta(self) -> float:
-        return 0.0
+    sensitivity: int
 
-    def _law(self, grid: float | None) -> StaircaseLaw:
-        return integer_staircase_law(self.epsilon, self.sensitivity, self.r)
+    def _law(self, grid: float | None) -> LineLaw:
+        return integer_law(
+            StaircaseLaw, epsilon=self.epsilon, steps=self.sensitivity, radius=self.r
+        )
 
 
 @dataclass(frozen=True, init=False)
@@ -47,6 +44,8 @@ class DiscreteStaircase(_Staircase):
     DiscreteStaircase(epsilon=1.0, sensitivity=10, r=4)
     """
 
+    _adjacency = "element"
+
     epsilon: float
     sensitivity: int
     r: int
@@ -61,16 +60,9 @@ class DiscreteStaircase(_Staircase):
     ) -> None:
         epsilon = epsilon_below(epsilon)
         sensitivity = integer_sensitivity(epsilon, sensitivity)
-        object.__setattr__(self, "epsilon", epsilon)
-        object.__setattr__(self, "sensitivity", sensitivity)
-        object.__setattr__(self, "r", _radius(epsilon, sensitivity, cost, r))
-
-    @property
-    def privacy(self) -> Privacy:
-        return Privacy(self.epsilon, self.delta, "element", self.sensitivity, None)
-
-    def _changed(self, changed: Any) -> int | None:
-        return refuse_changed(changed, "element")
+        vars(self).update(
+            epsilon=epsilon, sensitivity=sensitivity, r=_radius(epsilon, sensitivity, cost, r)
+        )
 
 
 @dataclass(frozen=True, init=False)
@@ -86,36 +78,22 @@ class Geometric(_Staircase):
     dtype('int64')
     """
 
+    _adjacency = "l1"
+    _lipschitz = True
+    sensitivity = r = 1
+
     epsilon: float
 
     def __init__(self, epsilon: float) -> None:
         epsilon = epsilon_below(epsilon)
         integer_sensitivity(epsilon, 1)
-        object.__setattr__(self, "epsilon", epsilon)
-
-    @property
-    def sensitivity(self) -> int:  # type: ignore[override]
-        return 1
-
-    @property
-    def r(self) -> int:  # type: ignore[override]
-        return 1
-
-    @property
-    def privacy(self) -> Privacy:
-        return Privacy(self.epsilon, self.delta, "l1", 1, self.epsilon)
-
-    def _changed(self, changed: Any) -> int | None:
-        return any_changed(changed)
+        vars(self).update(epsilon=epsilon)
 
 
 def _radius(epsilon: float, sensitivity: int, cost: Cost, r: Any) -> int:
     if r is None:
         return optimal_radius(epsilon, sensitivity, cost)
     if isinstance(r, str):
-        gammas = {"heuristic": heuristic_gamma, "dominating": dominating_gamma}
-        if r not in gammas:
-            allowed = 'an integer in 1 .. sensitivity, "heuristic" or "dominating"'
-            raise ValueError(refusal("r", r, allowed))
-        return max(1, round(gammas[r](epsilon) * sensitivity))
+        gamma = named_gamma("r", r, epsilon, "an integer in 1 .. sensitivity")
+        return max(1, round(gamma * sensitivity))
     return whole("r", r, 1, sensitivity + 1)

@@ -6,15 +6,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from fastnoise.arithmetic.floats import exact_delta
 from fastnoise.ideal.discrete_uniform import IdealDiscreteUniform
-from fastnoise.ideal.truncated_discrete_laplace import (
-    exact_delta,
-    given_delta,
-    stated_delta,
-)
+from fastnoise.ideal.truncated_discrete_laplace import given_delta
 from fastnoise.laws.grids import MOST_BITS, SCALE_BITS
-from fastnoise.laws.line.law import UniformLaw, integer_uniform_law
-from fastnoise.mechanisms.mechanism import IntegerMechanism, Privacy, any_changed
+from fastnoise.laws.line.law import LineLaw, UniformLaw, integer_law
+from fastnoise.mechanisms.mechanism import IntegerMechanism
 from fastnoise.validation import refusal, whole
 
 
@@ -36,27 +33,18 @@ class DiscreteUniform(IdealDiscreteUniform, IntegerMechanism):
     (DiscreteUniform(delta=0.1, sensitivity=3), (-15, 15), 7.5)
     """
 
+    _adjacency = "l1"
+    epsilon = 0.0
+
     delta: float | Fraction
     sensitivity: int
 
     def __init__(self, delta: float | Fraction, sensitivity: int = 1) -> None:
         delta = given_delta(delta)
-        object.__setattr__(self, "delta", delta)
-        object.__setattr__(self, "sensitivity", _sensitivity(delta, sensitivity))
+        vars(self).update(delta=delta, sensitivity=_sensitivity(delta, sensitivity))
 
-    @property
-    def epsilon(self) -> float:  # type: ignore[override]
-        return 0.0
-
-    @property
-    def privacy(self) -> Privacy:
-        return Privacy(self.epsilon, stated_delta(self.delta), "l1", self.sensitivity, None)
-
-    def _law(self, grid: float | None) -> UniformLaw:
-        return integer_uniform_law(self.exact_weights(), self.sensitivity)
-
-    def _changed(self, changed: Any) -> int | None:
-        return any_changed(changed)
+    def _law(self, grid: float | None) -> LineLaw:
+        return integer_law(UniformLaw, weights=self.exact_weights(), steps=self.sensitivity)
 
 
 def _sensitivity(delta: float | Fraction, sensitivity: Any) -> int:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from fastnoise.design.gamma import Cost, dominating_gamma, heuristic_gamma
+from fastnoise.design.gamma import Cost, named_gamma
 from fastnoise.design.radial_gamma import LARGEST_DIM, optimal_radial_gamma
 from fastnoise.ideal.l1_staircase import IdealL1Staircase
 from fastnoise.laws.layers.law import BallLaw, ball_grid, ball_law
 from fastnoise.laws.line.law import StaircaseLaw, staircase_grid, staircase_law
-from fastnoise.mechanisms.mechanism import Privacy, VectorMechanism
+from fastnoise.mechanisms.mechanism import VectorMechanism
 from fastnoise.validation import epsilon_below, fraction, refusal, sensitivity_above, whole
 
 
@@ -38,6 +38,8 @@ class L1Staircase(IdealL1Staircase, VectorMechanism):
     0.388135
     """
 
+    _adjacency = "l1"
+
     epsilon: float
     dim: int
     sensitivity: float
@@ -54,26 +56,15 @@ class L1Staircase(IdealL1Staircase, VectorMechanism):
     ) -> None:
         epsilon, sensitivity = epsilon_below(epsilon), sensitivity_above(sensitivity)
         dim = whole("dim", dim, 1, LARGEST_DIM + 1)
-        object.__setattr__(self, "epsilon", epsilon)
-        object.__setattr__(self, "dim", dim)
-        object.__setattr__(self, "sensitivity", sensitivity)
-        object.__setattr__(self, "gamma", _gamma(epsilon, dim, sensitivity, cost, gamma))
-
-    @property
-    def delta(self) -> float:
-        return 0.0
-
-    @property
-    def privacy(self) -> Privacy:
-        return Privacy(self.epsilon, self.delta, "l1", self.sensitivity, None)
+        vars(self).update(
+            epsilon=epsilon,
+            dim=dim,
+            sensitivity=sensitivity,
+            gamma=_gamma(epsilon, dim, sensitivity, cost, gamma),
+        )
 
     @property
     def grid(self) -> float:
-        """The power of two that every coordinate is snapped to unless told otherwise.
-
-        Fine enough that E|noise| grows by less than 1 part in 10**5, and small beside a coordinate
-        of the noise, wherever floats allow it.
-        """
         if self.dim == 1:
             return staircase_grid(self.epsilon, self.sensitivity, self.gamma)
         return ball_grid(self.epsilon, self.dim, self.sensitivity, self.gamma)
@@ -93,9 +84,8 @@ def _gamma(
     if gamma is None:
         return optimal_radial_gamma(epsilon, dim, sensitivity, cost)
     if isinstance(gamma, str):
-        rules = {"heuristic": heuristic_gamma, "dominating": dominating_gamma} if dim == 1 else {}
-        if gamma not in rules:
+        if dim > 1:
             allowed = 'a number in [0, 1], or at dim 1 "heuristic" or "dominating"'
             raise ValueError(refusal("gamma", gamma, allowed))
-        return rules[gamma](epsilon)
+        return named_gamma("gamma", gamma, epsilon, "a number in [0, 1]")
     return fraction("gamma", gamma)

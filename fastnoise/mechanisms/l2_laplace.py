@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
 
 from fastnoise.ideal.l2_laplace import IdealL2Laplace, IdealMultiUserLaplace
 from fastnoise.laws.grids import CHANGED
 from fastnoise.laws.l2.law import L2Law, l2_grid, l2_law
 from fastnoise.laws.line.law import LaplaceLaw, laplace_grid, laplace_law
 from fastnoise.mechanisms.mechanism import (
-    Privacy,
     VectorMechanism,
-    any_changed,
-    refuse_changed,
 )
 from fastnoise.validation import epsilon_below, sensitivity_above, whole
 
@@ -24,37 +20,30 @@ LARGEST_DIM = 65_536
 class _Vectors(VectorMechanism):
     """The parameters of both, and what does not depend on the adjacency."""
 
-    _users: ClassVar[int]  # how many vectors may change together
+    _lipschitz = True
 
     epsilon: float
     dim: int
     sensitivity: float
 
     def __init__(self, epsilon: float, dim: int, sensitivity: float = 1.0) -> None:
-        object.__setattr__(self, "epsilon", epsilon_below(epsilon))
-        object.__setattr__(self, "dim", whole("dim", dim, 1, LARGEST_DIM + 1))
-        object.__setattr__(self, "sensitivity", sensitivity_above(sensitivity))
-
-    @property
-    def delta(self) -> float:
-        return 0.0
+        vars(self).update(
+            epsilon=epsilon_below(epsilon),
+            dim=whole("dim", dim, 1, LARGEST_DIM + 1),
+            sensitivity=sensitivity_above(sensitivity),
+        )
 
     @property
     def grid(self) -> float:
-        """The power of two that every coordinate is snapped to unless told otherwise.
-
-        Fine enough that E|noise| grows by less than 1 part in 10**5, and small beside a coordinate
-        of the noise, wherever floats allow it.
-        """
         if self.dim == 1:
-            return laplace_grid(self.epsilon, self.sensitivity, self._users)
-        return l2_grid(self.epsilon, self.dim, self.sensitivity, self._users)
+            return laplace_grid(self.epsilon, self.sensitivity, self._made_for or 1)
+        return l2_grid(self.epsilon, self.dim, self.sensitivity, self._made_for or 1)
 
     def _law(self, grid: float | None) -> LaplaceLaw | L2Law:
         """On the line, and for users on the line, the exact Laplace law."""
         if self.dim == 1:
-            return laplace_law(self.epsilon, self.sensitivity, grid, self._users)
-        return l2_law(self.epsilon, self.dim, self.sensitivity, self._users, grid)
+            return laplace_law(self.epsilon, self.sensitivity, grid, self._made_for or 1)
+        return l2_law(self.epsilon, self.dim, self.sensitivity, self._made_for or 1, grid)
 
 
 @dataclass(frozen=True, init=False)
@@ -78,15 +67,7 @@ class L2Laplace(IdealL2Laplace, _Vectors):
     (L2Laplace(epsilon=0.5, dim=2, sensitivity=3.0), 216.0)
     """
 
-    _users = 1
-
-    @property
-    def privacy(self) -> Privacy:
-        lipschitz = self.epsilon / self.sensitivity
-        return Privacy(self.epsilon, self.delta, "l2", self.sensitivity, lipschitz)
-
-    def _changed(self, changed: Any) -> int | None:
-        return refuse_changed(changed, "vector")
+    _adjacency = "l2"
 
 
 @dataclass(frozen=True, init=False)
@@ -105,12 +86,5 @@ class MultiUserLaplace(IdealMultiUserLaplace, _Vectors):
     ('sum-l2', 1.0)
     """
 
-    _users = CHANGED
-
-    @property
-    def privacy(self) -> Privacy:
-        lipschitz = self.epsilon / self.sensitivity
-        return Privacy(self.epsilon, self.delta, "sum-l2", self.sensitivity, lipschitz, CHANGED)
-
-    def _changed(self, changed: Any) -> int | None:
-        return any_changed(changed) or CHANGED
+    _adjacency = "sum-l2"
+    _made_for = CHANGED

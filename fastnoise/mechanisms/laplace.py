@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from fastnoise.ideal.laplace import IdealLaplace
 from fastnoise.laws.grids import CHANGED
 from fastnoise.laws.line.law import LaplaceLaw, laplace_grid, laplace_law
-from fastnoise.mechanisms.mechanism import Additive, Privacy, any_changed
+from fastnoise.mechanisms.mechanism import Additive
 from fastnoise.validation import epsilon_below, sensitivity_above
 
 
@@ -28,33 +27,21 @@ class Laplace(IdealLaplace, Additive):
     0.25
     """
 
+    _adjacency = "l1"
+    _lipschitz = True
+    _made_for = CHANGED
+
     epsilon: float
     sensitivity: float
 
     def __init__(self, epsilon: float, sensitivity: float = 1.0) -> None:
-        object.__setattr__(self, "epsilon", epsilon_below(epsilon))
-        object.__setattr__(self, "sensitivity", sensitivity_above(sensitivity))
-
-    @property
-    def delta(self) -> float:
-        return 0.0
-
-    @property
-    def privacy(self) -> Privacy:
-        lipschitz = self.epsilon / self.sensitivity
-        return Privacy(self.epsilon, self.delta, "l1", self.sensitivity, lipschitz, CHANGED)
+        vars(self).update(
+            epsilon=epsilon_below(epsilon), sensitivity=sensitivity_above(sensitivity)
+        )
 
     @property
     def grid(self) -> float:
-        """The power of two that `perturb` snaps to unless told otherwise.
-
-        Fine enough that E|noise| grows by less than 1 part in 10**5 though 65,536 elements may
-        change together, wherever 64-bit integers allow it.
-        """
         return laplace_grid(self.epsilon, self.sensitivity)
 
     def _law(self, grid: float | None) -> LaplaceLaw:
         return laplace_law(self.epsilon, self.sensitivity, grid)
-
-    def _changed(self, changed: Any) -> int | None:
-        return any_changed(changed) or CHANGED

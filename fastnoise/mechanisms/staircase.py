@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-from fastnoise.design.gamma import Cost, dominating_gamma, heuristic_gamma, optimal_gamma
+from fastnoise.design.gamma import Cost, named_gamma, optimal_gamma
 from fastnoise.ideal.staircase import IdealStaircase
 from fastnoise.laws.line.law import StaircaseLaw, staircase_grid, staircase_law
-from fastnoise.mechanisms.mechanism import Additive, Privacy, refuse_changed
-from fastnoise.validation import epsilon_below, fraction, refusal, sensitivity_above
+from fastnoise.mechanisms.mechanism import Additive
+from fastnoise.validation import epsilon_below, fraction, sensitivity_above
 
 
 @dataclass(frozen=True, init=False)
@@ -34,6 +33,8 @@ class Staircase(IdealStaircase, Additive):
     0.959517
     """
 
+    _adjacency = "element"
+
     epsilon: float
     sensitivity: float
     gamma: float
@@ -47,32 +48,18 @@ class Staircase(IdealStaircase, Additive):
         gamma: float | str | None = None,
     ) -> None:
         epsilon, sensitivity = epsilon_below(epsilon), sensitivity_above(sensitivity)
-        object.__setattr__(self, "epsilon", epsilon)
-        object.__setattr__(self, "sensitivity", sensitivity)
-        object.__setattr__(self, "gamma", staircase_gamma(epsilon, sensitivity, cost, gamma))
-
-    @property
-    def delta(self) -> float:
-        return 0.0
-
-    @property
-    def privacy(self) -> Privacy:
-        return Privacy(self.epsilon, self.delta, "element", self.sensitivity, None)
+        vars(self).update(
+            epsilon=epsilon,
+            sensitivity=sensitivity,
+            gamma=staircase_gamma(epsilon, sensitivity, cost, gamma),
+        )
 
     @property
     def grid(self) -> float:
-        """The power of two that `perturb` snaps to unless told otherwise.
-
-        Fine enough that E|noise| grows by less than 1 part in 10**5, and small beside E|noise|,
-        wherever 64-bit integers allow it.
-        """
         return staircase_grid(self.epsilon, self.sensitivity, self.gamma)
 
     def _law(self, grid: float | None) -> StaircaseLaw:
         return staircase_law(self.epsilon, self.sensitivity, self.gamma, grid)
-
-    def _changed(self, changed: Any) -> int | None:
-        return refuse_changed(changed, "element")
 
 
 def staircase_gamma(
@@ -81,10 +68,5 @@ def staircase_gamma(
     if gamma is None:
         return optimal_gamma(epsilon, sensitivity, cost)
     if isinstance(gamma, str):
-        if gamma == "heuristic":
-            return heuristic_gamma(epsilon)
-        if gamma == "dominating":
-            return dominating_gamma(epsilon)
-        allowed = 'a number in [0, 1], "heuristic" or "dominating"'
-        raise ValueError(refusal("gamma", gamma, allowed))
+        return named_gamma("gamma", gamma, epsilon, "a number in [0, 1]")
     return fraction("gamma", gamma)

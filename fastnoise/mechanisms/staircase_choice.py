@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy.typing as npt
 from fastnoise.laws.choice.choosing import choose, cost_array
 from fastnoise.laws.choice.law import ChoiceLaw, choice_law
 from fastnoise.laws.grids import STEPS_BITS, power_grid
-from fastnoise.mechanisms.mechanism import Channel, Privacy, refuse_changed
+from fastnoise.mechanisms.mechanism import Channel, Privacy
 from fastnoise.mechanisms.staircase import staircase_gamma
 from fastnoise.stream import Stream
 from fastnoise.validation import epsilon_below, number, refusal, sensitivity_above
@@ -39,6 +39,8 @@ class StaircaseChoice(Channel):
     >>> index = mechanism.choose([0.0, 3.5, 1.2])
     """
 
+    _adjacency = "cost"
+
     epsilon: float
     sensitivity: float
     gamma: float
@@ -47,17 +49,15 @@ class StaircaseChoice(Channel):
         self, epsilon: float, sensitivity: float = 1.0, *, gamma: float | str | None = None
     ) -> None:
         epsilon, sensitivity = epsilon_below(epsilon), sensitivity_above(sensitivity)
-        object.__setattr__(self, "epsilon", epsilon)
-        object.__setattr__(self, "sensitivity", sensitivity)
-        object.__setattr__(self, "gamma", staircase_gamma(epsilon, sensitivity, "l1", gamma))
-
-    @property
-    def delta(self) -> float:
-        return 0.0
+        vars(self).update(
+            epsilon=epsilon,
+            sensitivity=sensitivity,
+            gamma=staircase_gamma(epsilon, sensitivity, "l1", gamma),
+        )
 
     @property
     def privacy(self) -> Privacy:
-        return Privacy(2.0 * self.epsilon, self.delta, "cost", self.sensitivity, None)
+        return replace(super().privacy, epsilon=2.0 * self.epsilon)
 
     @property
     def grid(self) -> float:
@@ -66,9 +66,6 @@ class StaircaseChoice(Channel):
 
     def _law(self, grid: float) -> ChoiceLaw:
         return choice_law(self.epsilon, self.sensitivity, self.gamma, grid)
-
-    def _changed(self, changed: Any) -> int | None:
-        return refuse_changed(changed, "row of costs")
 
     def probabilities(self, costs: npt.ArrayLike) -> npt.NDArray[np.float64]:
         """How likely each of the candidates along the last axis is, in the ideal law.

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
-from fastnoise.ideal.truncated_discrete_laplace import (
-    IdealTruncatedDiscreteLaplace,
-    exact_delta,
-    given_delta,
-    stated_delta,
-)
+from fastnoise.arithmetic.floats import exact_delta
+from fastnoise.ideal.truncated_discrete_laplace import IdealTruncatedDiscreteLaplace, given_delta
 from fastnoise.laws.grids import integer_sensitivity
-from fastnoise.laws.line.law import TruncatedLaplaceLaw, truncated_laplace_law
-from fastnoise.mechanisms.mechanism import IntegerMechanism, Privacy, any_changed
+from fastnoise.laws.line.law import LineLaw, TruncatedLaplaceLaw, integer_law
+from fastnoise.mechanisms.mechanism import IntegerMechanism
 from fastnoise.validation import epsilon_below
 
 
@@ -37,22 +32,24 @@ class TruncatedDiscreteLaplace(IdealTruncatedDiscreteLaplace, IntegerMechanism):
     3.958572
     """
 
+    _adjacency = "l1"
+
     epsilon: float
     delta: float | Fraction
     sensitivity: int
 
     def __init__(self, epsilon: float, delta: float | Fraction, sensitivity: int = 1) -> None:
         epsilon = epsilon_below(epsilon)
-        object.__setattr__(self, "epsilon", epsilon)
-        object.__setattr__(self, "delta", given_delta(delta))
-        object.__setattr__(self, "sensitivity", integer_sensitivity(epsilon, sensitivity))
+        vars(self).update(
+            epsilon=epsilon,
+            delta=given_delta(delta),
+            sensitivity=integer_sensitivity(epsilon, sensitivity),
+        )
 
-    @property
-    def privacy(self) -> Privacy:
-        return Privacy(self.epsilon, stated_delta(self.delta), "l1", self.sensitivity, None)
-
-    def _law(self, grid: float | None) -> TruncatedLaplaceLaw:
-        return truncated_laplace_law(self.epsilon, exact_delta(self.delta), self.sensitivity)
-
-    def _changed(self, changed: Any) -> int | None:
-        return any_changed(changed)
+    def _law(self, grid: float | None) -> LineLaw:
+        return integer_law(
+            TruncatedLaplaceLaw,
+            epsilon=self.epsilon,
+            delta=exact_delta(self.delta),
+            steps=self.sensitivity,
+        )

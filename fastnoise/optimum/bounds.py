@@ -22,10 +22,11 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from fastnoise.arithmetic.floats import exact_delta
 from fastnoise.design.gamma import Cost, cost_power
 from fastnoise.design.moments import precise
 from fastnoise.design.quadrature import array_cost, finite_values
-from fastnoise.ideal.truncated_discrete_laplace import exact_delta, power_sums
+from fastnoise.ideal.truncated_discrete_laplace import power_sums
 from fastnoise.optimum.approximate import budget, priced
 from fastnoise.validation import refusal, whole
 
@@ -233,7 +234,7 @@ class Problem:
         square = width**2 / (12 * delta**2) - width * (width - 1) / (4 * delta)
         return float(square + Fraction(1 - width, 2) + Fraction(width**2, 6))
 
-    @np.errstate(all="ignore")  # large powers overflow, and what is no number is said to be none
+    @np.errstate(all="ignore")  # large powers overflow, and what is not a number is said to be nan
     def window_bound(self) -> float:
         """The least 2 sum_k (L(k) - L(k-1)) T_k under what half-lines and the shift D demand.
 

@@ -55,7 +55,7 @@ def check_outputs(mechanism: Any, tally: Tally) -> None:
 
 
 def released(mechanism: Any, x: Floats, values: int) -> Floats:
-    """What is released of one row, so many values of it: a row of the result is a draw."""
+    """What is released of one row, drawn again and again: a row of the result is a draw."""
     data = np.tile(x, (values // x.size, 1))
     outputs = mechanism.perturb(data.reshape(-1, *mechanism._row_shape))
     return np.asarray(outputs.reshape(data.shape))

@@ -20,7 +20,7 @@ DRAWS = 256  # a call: even their signs repeat by chance less than once in 2**70
 THREADS, FORKS, PROCESSES = 8, 6, 2
 SECONDS = 120  # that a process may take
 
-# Run in interpreters of their own: forking one that runs threads is nothing to do to a caller.
+# Run in interpreters of their own: nobody should fork a caller's process that runs threads.
 FORKING = """
 import os
 import numpy as np
@@ -91,7 +91,7 @@ def in_processes(mechanism: Any, tally: Tally) -> None:
 
 
 def answers(script: str, count: int) -> list[bytes]:
-    """Lines that so many interpreters print, all started at once."""
+    """Lines that `count` interpreters print, all started at once."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
 
     def run(_: int) -> list[bytes]:

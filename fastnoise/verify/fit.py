@@ -71,11 +71,6 @@ def dependent(first: Counts, second: Counts) -> bool:
     return _rejected(table, expected, (table.shape[0] - 1) * (table.shape[1] - 1))
 
 
-def kinds_of(values: Values, kinds: int = 8) -> Counts:
-    """Which of so many equal shares of the sample each value is in."""
-    return np.searchsorted(np.quantile(values, np.arange(1, kinds) / kinds), values)
-
-
 def rows_depend(values: Values, sizes: Values) -> bool:
     """Sign and side of the median size, of neighbours 1, 16 and 128 rows apart: 16 cells."""
     kinds = 2 * (values >= 0) + (sizes >= np.median(sizes))

@@ -16,18 +16,18 @@ from itertools import pairwise
 from math import ceil, comb, prod
 from typing import Any, NamedTuple
 
-from fastnoise.ideal.truncated_discrete_laplace import exact_delta
-from fastnoise.mechanisms.box_staircase import BoxStaircase
-from fastnoise.mechanisms.discrete_laplace import DiscreteLaplace
-from fastnoise.mechanisms.discrete_staircase import DiscreteStaircase, Geometric
-from fastnoise.mechanisms.discrete_uniform import DiscreteUniform
-from fastnoise.mechanisms.l1_staircase import L1Staircase
-from fastnoise.mechanisms.l2_laplace import L2Laplace, MultiUserLaplace
-from fastnoise.mechanisms.laplace import Laplace
-from fastnoise.mechanisms.staircase import Staircase
-from fastnoise.mechanisms.truncated_discrete_laplace import TruncatedDiscreteLaplace
+from fastnoise.arithmetic.floats import exact_delta
+from fastnoise.ideal.box_staircase import IdealBoxStaircase
+from fastnoise.ideal.capped_law import CappedLaw
+from fastnoise.ideal.discrete_laplace import IdealDiscreteLaplace
+from fastnoise.ideal.discrete_staircase import IdealDiscreteStaircase
+from fastnoise.ideal.l1_staircase import IdealL1Staircase
+from fastnoise.ideal.l2_laplace import IdealL2Laplace, IdealMultiUserLaplace
+from fastnoise.ideal.laplace import IdealLaplace
+from fastnoise.ideal.staircase import IdealStaircase
 
 DIGITS = 160  # differences of tails cost 16 for a scale of 2**52, the ends of a law some 30 more
+ROUNDING = Decimal(10) ** (20 - DIGITS)  # of sums of probabilities
 MANY_CHANGED = 65_536  # elements or users that l1 and sum-l2 mechanisms are widened for
 
 
@@ -105,7 +105,8 @@ class IdealCut(Ideal):
         self.top = (1 - self.b + 2 * step * self.b) / (1 + self.b)
         core = (self.top / step).ln() / fall if epsilon else (steps / delta - 1) / 2
         self.core = int(core)
-        self.edge = (1 - self.top - 2 * self._falling(1)) / 2
+        left = (1 - self.top - 2 * self._falling(1)) / 2
+        self.edge = left if left > ROUNDING else Decimal(0)
 
     def tail(self, n: int) -> Decimal:
         if n > self.core:
@@ -185,37 +186,37 @@ class IdealScale(NamedTuple):
 
 
 def ideal_law(mechanism: Any) -> Ideal | IdealLayers | IdealScale:
-    """The law of the noise in grid steps."""
+    """The law of the noise in grid steps, by which law on paper the mechanism has."""
     match mechanism:
-        case Geometric() | DiscreteStaircase():
+        case IdealDiscreteStaircase():
             return IdealSteps(mechanism.epsilon, mechanism.sensitivity, mechanism.r)
-        case DiscreteLaplace():
+        case IdealDiscreteLaplace():
             return IdealFall(mechanism.epsilon, mechanism.sensitivity)
-        case DiscreteUniform() | TruncatedDiscreteLaplace():
+        case CappedLaw():
             delta = exact_delta(mechanism.delta)
             return IdealCut(mechanism.epsilon, delta, mechanism.sensitivity)
-        case Laplace():
+        case IdealLaplace():
             return IdealFall(mechanism.epsilon, snapped_steps(mechanism, MANY_CHANGED))
-        case L2Laplace():
+        case IdealL2Laplace():
             return ideal_l2(mechanism, 1)
-        case MultiUserLaplace():
+        case IdealMultiUserLaplace():
             return ideal_l2(mechanism, MANY_CHANGED)
-        case Staircase() | L1Staircase():
+        case IdealStaircase() | IdealL1Staircase():
             return ideal_staircase(mechanism)
-        case BoxStaircase():
+        case IdealBoxStaircase():
             return ideal_boxes(mechanism)
     raise TypeError(f"no ideal law is known of {mechanism!r}")
 
 
 def snapped_steps(mechanism: Any, changed: int) -> int:
-    """Grid steps that so many changed elements can be apart in l1.
+    """How many grid steps `changed` elements can be apart in l1.
 
     See docs/mathematics.md#grid-release.
     """
     return ceil(Fraction(mechanism.sensitivity) / Fraction(mechanism.grid)) + changed - 1
 
 
-def ideal_l2(mechanism: L2Laplace | MultiUserLaplace, users: int) -> IdealFall | IdealScale:
+def ideal_l2(mechanism: Any, users: int) -> IdealFall | IdealScale:
     """Snapping moves a vector by half the diagonal of a cell at most, each of two."""
     if mechanism.dim == 1:
         return IdealFall(mechanism.epsilon, snapped_steps(mechanism, users))
@@ -224,7 +225,7 @@ def ideal_l2(mechanism: L2Laplace | MultiUserLaplace, users: int) -> IdealFall |
     return IdealScale(mechanism.dim, wide / exactly(mechanism.epsilon))
 
 
-def ideal_staircase(mechanism: Staircase | L1Staircase) -> Ideal | IdealLayers:
+def ideal_staircase(mechanism: Any) -> Ideal | IdealLayers:
     dim = getattr(mechanism, "dim", 1)
     steps = snapped_steps(mechanism, dim)
     radius = max(1, round(Fraction(mechanism.gamma or 1.0) * steps))
@@ -233,7 +234,7 @@ def ideal_staircase(mechanism: Staircase | L1Staircase) -> Ideal | IdealLayers:
     return IdealBalls(mechanism.epsilon, dim, [(steps, radius)])
 
 
-def ideal_boxes(mechanism: BoxStaircase) -> IdealLayers:
+def ideal_boxes(mechanism: Any) -> IdealLayers:
     """A core that is empty in some direction holds nothing: layers start at the next box."""
     sides = list(zip(mechanism.widths, mechanism.core, mechanism.grid, strict=True))
     steps = [ceil(Fraction(width) / Fraction(grid)) for width, _, grid in sides]

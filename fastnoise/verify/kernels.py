@@ -25,6 +25,19 @@ CANDIDATES = 7
 Array = npt.NDArray[Any]
 
 
+def float_rows() -> list[Row]:
+    return [Row("floats", "rounding and denormals", check_floats, thread_counts())]
+
+
+def check_floats(threads: int, tally: Tally) -> None:
+    """Does every row fall to a thread that rounds to nearest and knows denormal floats?"""
+    from fastnoise_kernels.workers import odd_rows
+
+    with using(threads):
+        odd = odd_rows(MANY)
+    tally.add(MANY, [f"{odd:,} of {MANY:,} rows in threads that compute otherwise"] if odd else [])
+
+
 def rows() -> list[Row]:
     return [
         *by_family("kernels", check_kernel, families(USUAL)),
@@ -105,7 +118,7 @@ def thread_counts() -> list[int]:
 
 @contextmanager
 def using(threads: int) -> Iterator[None]:
-    """Kernels run in so many threads."""
+    """Run kernels in this many threads."""
     import numba
 
     before = numba.get_num_threads()

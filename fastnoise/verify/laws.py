@@ -8,21 +8,16 @@ of noise that fits make a false alarm in one run of 3,000.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import fields, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from fastnoise.mechanisms.box_staircase import BoxStaircase
-from fastnoise.mechanisms.discrete_laplace import DiscreteLaplace
-from fastnoise.mechanisms.discrete_staircase import DiscreteStaircase, Geometric
-from fastnoise.mechanisms.discrete_uniform import DiscreteUniform
 from fastnoise.mechanisms.l1_staircase import L1Staircase
-from fastnoise.mechanisms.l2_laplace import L2Laplace, MultiUserLaplace
-from fastnoise.mechanisms.laplace import Laplace
+from fastnoise.mechanisms.l2_laplace import MultiUserLaplace
 from fastnoise.mechanisms.mechanism import IntegerMechanism, VectorMechanism
-from fastnoise.mechanisms.staircase import Staircase
 from fastnoise.mechanisms.staircase_choice import StaircaseChoice
-from fastnoise.mechanisms.truncated_discrete_laplace import TruncatedDiscreteLaplace
 from fastnoise.verify.fit import (
     SHARES,
     Floats,
@@ -77,32 +72,18 @@ def verdicts(mechanism: Any) -> Iterator[Verdict]:
 
 def wider(mechanism: Any) -> Any:
     """The same law, 5% wider: on the integers by epsilon and delta, which need not be whole."""
-    less, scale = mechanism.epsilon / WRONG, mechanism.sensitivity * WRONG
-    match mechanism:
-        case Laplace():
-            return Laplace(mechanism.epsilon, scale)
-        case Staircase():
-            return Staircase(mechanism.epsilon, scale, gamma=mechanism.gamma)
-        case L2Laplace() | MultiUserLaplace():
-            return type(mechanism)(mechanism.epsilon, mechanism.dim, scale)
-        case L1Staircase():
-            return L1Staircase(mechanism.epsilon, mechanism.dim, scale, gamma=mechanism.gamma)
-        case BoxStaircase():
-            sides = mechanism.widths, mechanism.core
-            widths, core = ([WRONG * half for half in side] for side in sides)
-            return BoxStaircase(mechanism.epsilon, widths, core=core)
-        case Geometric():
-            return Geometric(less)
-        case DiscreteStaircase():
-            return DiscreteStaircase(less, mechanism.sensitivity, r=mechanism.r)
-        case DiscreteLaplace():
-            return DiscreteLaplace(less, mechanism.sensitivity)
-        case DiscreteUniform():
-            return DiscreteUniform(mechanism.delta / WRONG, mechanism.sensitivity)
-        case TruncatedDiscreteLaplace():
-            delta = mechanism.delta / WRONG
-            return TruncatedDiscreteLaplace(less, delta, mechanism.sensitivity)
-    raise TypeError(f"no wider law is known of {mechanism!r}")
+    if isinstance(mechanism, IntegerMechanism):
+        names, factor = {"epsilon", "delta"}, 1 / WRONG
+    else:
+        names, factor = {"sensitivity", "widths", "core"}, WRONG
+    values = {field.name: getattr(mechanism, field.name) for field in fields(mechanism)}
+    return replace(
+        mechanism, **{name: _times(values[name], factor) for name in names & values.keys()}
+    )
+
+
+def _times(value: Any, factor: float) -> Any:
+    return tuple(factor * v for v in value) if isinstance(value, tuple) else factor * value
 
 
 # --- numbers --------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from fastnoise_kernels import layout
 from scipy.stats import binom
 
 from fastnoise.arithmetic.elementary import exp_bounds
-from fastnoise.ideal.truncated_discrete_laplace import exact_delta
+from fastnoise.arithmetic.floats import exact_delta
 from fastnoise.laws.layers.drawn import DrawnLayers
 from fastnoise.laws.line.drawn import DrawnLaw
 from fastnoise.verify.fit import ALPHA, SHARES, Floats, Values

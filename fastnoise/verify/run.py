@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+import json
 import os
 import platform
 from collections.abc import Sequence
@@ -15,7 +17,6 @@ from fastnoise.verify import (
     attack,
     certificates,
     duplicates,
-    floats,
     kernels,
     keystream,
     laws,
@@ -28,7 +29,7 @@ from fastnoise.verify.outcome import Outcome
 from fastnoise.version import VERSION
 
 CHECKS = {
-    "floats": floats.rows,
+    "floats": kernels.float_rows,
     "keystream": keystream.rows,
     "tables": tables.rows,
     "kernels": kernels.rows,
@@ -82,6 +83,12 @@ class Report(NamedTuple):
         verdict = f"{failed} of {len(self.outcomes)} rows FAILED" if failed else "all hold"
         chance = f"a test of fit fails by chance once in {1 / ALPHA:,.0f}"
         return f"{tried:,} trials in {self.seconds:.1f} s: {verdict} ({chance})"
+
+
+def command(options: argparse.Namespace) -> int:
+    report = verify(options.only)
+    print(json.dumps(report.to_dict(), indent=2) if options.json else report)
+    return 0 if report.passed else 1
 
 
 def verify(only: Sequence[str] = ()) -> Report:

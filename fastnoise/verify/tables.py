@@ -79,7 +79,7 @@ def check_tables(mechanism: Any, tally: Tally) -> None:
 
 def compare(pairs: Iterable[Pair], tally: Tally) -> None:
     for pair in pairs:
-        tally.expect(not pair.differ(), f"P({pair.what}) is off by more than 2**-50 of itself")
+        tally.expect(not pair.differ(), f"P({pair.what}) has a relative error above 2**-50")
 
 
 # --- laws on the line -----------------------------------------------------------------------------
@@ -89,7 +89,7 @@ def check_line(law: DrawnLaw, ideal: Ideal, tally: Tally) -> None:
     entries, digits = law.levels + 2 + law.ends, int(law.tables[layout.DIGIT_LEVELS]) + 1
     tally.expect(sum(law.head[:entries]) == law.whole, "the head does not sum to 1")
     tally.expect(sum(law.digit[:digits]) == law.whole, "the digit does not sum to 1")
-    tally.expect(law.has_its_words(), "a row has not the words that its law needs")
+    tally.expect(law.has_its_words(), "rows do not have the words that their law needs")
     tally.expect(not biased(law), "a place that should be drawn again is kept")
     compare(level_pairs(law, ideal), tally)
     compare(point_pairs(law, ideal), tally)
@@ -216,7 +216,7 @@ class LayerSums:
         return Fraction(sum(parts), self.whole)
 
     def _ways(self, layer: int, coins: int) -> int:
-        """How many outcomes of the first so many coins give a layer."""
+        """How many outcomes of the first coins give a layer."""
         if coins == 0:
             return int(layer == 0)
         weights = self.lower[coins - 1]
@@ -291,7 +291,7 @@ def check_narrow_weights(mechanism: Any, count: int, tally: Tally) -> None:
 
 
 def narrow_weights(tables: Array) -> list[float]:
-    """Of all levels that have no more digits than there are tables; none without."""
+    """The weights of all levels that have no more digits than there are tables; none without."""
     weights: Array = np.ones(min(1, len(tables)), np.float32)
     for table in tables.reshape(-1, layout.LEVEL_BASE):
         weights = np.outer(table, weights).ravel()

@@ -238,7 +238,7 @@ def test_choice__costs_that_are_changed_meanwhile_are_refused(count, monkeypatch
     """Unfit when the kernel sees them, and no longer when they are counted."""
     costs = np.full((20, count), math.nan)
     monkeypatch.setattr(choice, "_unfit", lambda data: "")
-    with pytest.raises(ValueError, match="changed meanwhile"):
+    with pytest.raises(ValueError, match="changed while they were read"):
         fn.StaircaseChoice(1.0).choose(costs)
 
 

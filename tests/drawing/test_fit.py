@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from conftest import KEY
+from laws import integer_sf
 from scipy.special import gammaincinv
 
 import fastnoise as fn
-from fastnoise.laws.line.drawn import integer_sf
 from fastnoise.verify.fit import SHARES, misfits, rejected, rows_depend
 
 N = 200_000

@@ -7,6 +7,7 @@ from math import comb, exp
 import numpy as np
 import pytest
 from conftest import KEY
+from laws import layer_probabilities
 from scipy.stats import chisquare
 
 import fastnoise as fn
@@ -34,7 +35,7 @@ def released(epsilon: float, dim: int, grid: float):
     law = fn.L1Staircase(epsilon, dim)._law(grid)
     drawn = DrawnLayers(law.tables)
     steps, radius = drawn.sizes[0]
-    chances = enumerate(drawn.layers(1))
+    chances = enumerate(layer_probabilities(drawn, 1))
     shares = [float(c / l1_points(dim, radius - 1 + k * steps)) for k, c in chances]
     return law, steps, radius, shares
 

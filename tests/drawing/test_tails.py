@@ -5,9 +5,9 @@ from math import exp
 import numpy as np
 import pytest
 from conftest import KEY
+from laws import integer_sf
 
 import fastnoise as fn
-from fastnoise.laws.line.drawn import integer_sf
 from fastnoise.verify.fit import unlikely
 
 CHUNK = 1 << 22

@@ -127,7 +127,7 @@ def box_tables(epsilon: float, steps: list[int], radii: list[int]):
 
 
 def ball_tables(epsilon: float, dim: int, steps: int, radius: int):
-    grid = {"grid": 1.0, "coordinate_grids": np.ones(dim), "dim": dim}
+    grid = {"grid": 1.0, "dim": dim}
     return BallLaw(**grid, epsilon=epsilon, steps=steps, radius=radius).tables
 
 

@@ -1,13 +1,12 @@
 """Has every registered mechanism all that it needs, in every place that lists mechanisms?"""
 
 import inspect
-import re
 
 import pytest
 from conftest import ROOT
-from mechanisms import EVERY
 
 import fastnoise as fn
+from bench.suite.cases import SUBJECTS
 from fastnoise import registry
 from fastnoise.etl import fields
 from fastnoise.laws.law import Law
@@ -27,11 +26,8 @@ def lacks(entry: registry.Registered) -> list[str]:
         f"a class of the kind {entry.kind} in {entry.home}": issubclass(entry.cls, kind),
         "a docstring with an example": ">>> " in (inspect.getdoc(entry.cls) or ""),
         "an example in fastnoise/registry.py": bool(entry.examples),
-        "a case in tests/mechanisms.py": any(type(m) is entry.cls for m in EVERY),
         "a row in README.md": f"`{entry.name}`" in (ROOT / "README.md").read_text(),
-        "a subject in bench/suite/cases.py": re.search(
-            rf"fn\.{entry.name}\b", (ROOT / "bench/suite/cases.py").read_text()
-        ),
+        "a baseline in bench/suite/recipes.py": any(s.entry is entry for s in SUBJECTS.values()),
     }
     if entry.kind == "additive":
         planned = {**fields.SCALARS, **fields.VECTORS}
@@ -65,10 +61,10 @@ def test_lacks__names_the_place(monkeypatch):
     class Gauss(Additive):
         pass
 
-    entry = registry.Registered("Gauss", "nowhere", "floats", ())
+    entry = registry.Registered("Gauss", "nowhere", "floats", "", ())
     monkeypatch.setattr(registry.Registered, "cls", property(lambda self: Gauss))
     missing = " ".join(lacks(entry))
-    for place in ("__init__.py", "README.md", "cases.py", "plans", "verify", "method cdf"):
+    for place in ("__init__.py", "README.md", "recipes.py", "plans", "verify", "method cdf"):
         assert place in missing
 
 
@@ -79,8 +75,8 @@ def test_mechanisms__that_lack_something_are_not_built():
         grid = 1.0
         privacy = None
 
-    with pytest.raises(TypeError, match=r"abstract method.*_changed.*_law"):
+    with pytest.raises(TypeError, match=r"abstract method.*_adjacency.*_law"):
         Half()
     assert Mechanism.__abstractmethods__ == {
-        *("grid", "privacy", "_law", "_changed", "_chosen_grid"),
+        *("grid", "_adjacency", "_law", "_chosen_grid"),
     }

@@ -12,7 +12,7 @@ import pytest
 from reference import both_sides, check_ending, check_ending_tradeoff, check_moments, near
 
 import fastnoise as fn
-from fastnoise.ideal.truncated_discrete_laplace import exact_delta, stated_delta
+from fastnoise.arithmetic.floats import exact_delta, stated_delta
 
 SMALL = [
     *itertools.product((0.5, 0.25, 0.1, 0.07, 0.013, Fraction(1, 7)), (1, 2, 3, 10)),

@@ -14,11 +14,8 @@ import pytest
 from reference import both_sides, check_ending, check_ending_tradeoff, check_moments, digits, near
 
 import fastnoise as fn
-from fastnoise.ideal.truncated_discrete_laplace import (
-    exact_delta,
-    power_sums,
-    truncation,
-)
+from fastnoise.arithmetic.floats import exact_delta
+from fastnoise.ideal.truncated_discrete_laplace import power_sums, truncation
 
 SMALL = [
     *itertools.product((1e-8, 0.05, 0.5, 2.0, 9.0), (0.3, 0.04), (1, 2, 5)),

@@ -6,12 +6,13 @@ from math import floor, inf, nextafter, prod
 
 import numpy as np
 import pytest
+from laws import layer_probabilities
 from mechanisms import name
 from mpmath import mp
 
 import fastnoise as fn
 from fastnoise.arithmetic.elementary import exp_bounds
-from fastnoise.ideal.truncated_discrete_laplace import exact_delta
+from fastnoise.arithmetic.floats import exact_delta
 from fastnoise.laws.layers.balls import l1_points
 from fastnoise.laws.layers.drawn import DrawnLayers
 from fastnoise.laws.line.drawn import DrawnLaw
@@ -140,7 +141,7 @@ def layer_points(mechanism, drawn: DrawnLayers, layer: int) -> int:
 def test_layers__points_fall_by_no_more_than_the_certificate_says(mechanism):
     """P(point) itself, added up over the layers that hold it, with bounds of what is left out."""
     drawn = DrawnLayers(mechanism._law(mechanism.grid).tables)
-    layers = drawn.layers(30)
+    layers = layer_probabilities(drawn, 30)
     weights = [p / layer_points(mechanism, drawn, k) for k, p in enumerate(layers)]
     above = exp_bounds(mechanism.certificate().epsilon)[1]
     least_rest = weights[-1] * above / (1 - above)
@@ -221,7 +222,7 @@ def test_total_variation__is_at_least_the_distance_and_little_more(mechanism):
 @pytest.mark.parametrize("mechanism", SMALL, ids=name)
 def test_total_variation__of_layers_is_at_least_the_distance_and_little_more(mechanism):
     drawn = DrawnLayers(mechanism._law(mechanism.grid).tables)
-    layers = drawn.layers(5)
+    layers = layer_probabilities(drawn, 5)
     with mp.workprec(600):
         b = mp.exp(-mp.mpf(mechanism.epsilon))
         enough = range(len(layers) + int(100 / mechanism.epsilon))

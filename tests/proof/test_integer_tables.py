@@ -11,7 +11,7 @@ from mechanisms import name
 
 import fastnoise as fn
 from fastnoise.arithmetic.elementary import exp_bounds
-from fastnoise.ideal.truncated_discrete_laplace import exact_delta
+from fastnoise.arithmetic.floats import exact_delta
 from fastnoise.laws.line.drawn import DrawnLaw
 
 pytestmark = pytest.mark.long

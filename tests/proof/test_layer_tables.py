@@ -7,11 +7,12 @@ from math import comb, prod
 import pytest
 from fastnoise_kernels import layout
 from fastnoise_kernels.sorting import sorting_network
+from laws import ideal_layers, layer_probabilities
 
 from fastnoise.arithmetic.elementary import exp_bounds
 from fastnoise.laws.layers import tables
 from fastnoise.laws.layers.balls import l1_points
-from fastnoise.laws.layers.drawn import DrawnLayers, ideal_layers
+from fastnoise.laws.layers.drawn import DrawnLayers
 from fastnoise.laws.layers.tables import (
     SLACK,
     differences,
@@ -115,13 +116,13 @@ def leaks(layers: list[Fraction], shape: Ball | Box, epsilon: float) -> list[int
 
 
 def check_private(law: DrawnLayers, shape: Ball | Box, epsilon: float) -> None:
-    layers = law.layers(BEYOND)
+    layers = layer_probabilities(law, BEYOND)
     assert len(layers) == law.times[-1] * (law.last + BEYOND)
     assert leaks(layers, shape, epsilon) == []
 
 
 def check_ideal(law: DrawnLayers, shape: Ball | Box, epsilon: float) -> None:
-    layers = law.layers(BEYOND)
+    layers = layer_probabilities(law, BEYOND)
     first = [shape.points(k) for k in range(shape.dim + 1)]
     ideal = ideal_layers(epsilon, first, [shape.points(k) for k in range(len(layers))])
     errors = [abs(p - wanted) for p, wanted in zip(layers, ideal, strict=True)]
@@ -182,26 +183,26 @@ def test_tables__are_whole(case):
 @pytest.mark.parametrize("case", ["ball-2-1", "ball-3-0.1", "box-3-1", "box-5-0.3", "box-3-0.1"])
 def test_one_part_in_a_million__is_seen(case, law_of):
     _, shape, epsilon = law_of(case)
-    layers = drawn(epsilon * (1 + 1e-6), shape).layers(BEYOND)
+    layers = layer_probabilities(drawn(epsilon * (1 + 1e-6), shape), BEYOND)
     assert leaks(layers, shape, epsilon) == list(range(len(layers) - 1))
 
 
 def test_a_layer_that_is_too_light__is_seen():
     """By 2**-59 of itself, where the slack is 2**-60; and one too many points on the first."""
     epsilon, shape = SINGLE["box-3-1"]
-    layers = drawn(epsilon, shape).layers(BEYOND)
+    layers = layer_probabilities(drawn(epsilon, shape), BEYOND)
     layers[7] *= 1 - Fraction(1, 2**59)
     assert leaks(layers, shape, epsilon) == [6]
     first = [shape.points(k) + (k == 0) for k in range(4)]
     wrong = DrawnLayers(layer_tables(epsilon, first, shape.steps, shape.radii))
-    assert leaks(wrong.layers(BEYOND), shape, epsilon) != []
+    assert leaks(layer_probabilities(wrong, BEYOND), shape, epsilon) != []
 
 
 def test_what_is_left__falls_by_no_more_than_epsilon():
     """P(point of layer j) itself: P(layer) / points added up from layer j on, with a bound of
     the rest."""
     epsilon, shape = SINGLE["ball-2-1"]
-    layers = drawn(epsilon, shape).layers(100)
+    layers = layer_probabilities(drawn(epsilon, shape), 100)
     above = exp_bounds(epsilon)[1]
     weights = [p / shape.points(k) for k, p in enumerate(layers)]
     left = [sum(weights[j:]) for j in range(40)]

@@ -9,7 +9,7 @@ import pytest
 from laws import drawn_law
 
 import fastnoise as fn
-from fastnoise.ideal.truncated_discrete_laplace import exact_delta
+from fastnoise.arithmetic.floats import exact_delta
 from fastnoise.identity import noise_identity
 from fastnoise.validation import bounds
 

@@ -166,7 +166,7 @@ def test_tables__a_wrong_narrow_weight_of_choices_is_seen(broken, at):
     [
         (fn.Staircase(1.0), "staircase_law", 2),
         (fn.L1Staircase(2.0, 3), "ball_law", 3),
-        (fn.DiscreteStaircase(1.0, 10**6), "integer_staircase_law", 2),
+        (fn.DiscreteStaircase(1.0, 10**6), "integer_law", "radius"),
     ],
     ids=str,
 )
@@ -174,10 +174,10 @@ def test_tables__a_wrong_gamma_is_seen(monkeypatch, broken, mechanism, function,
     home = sys.modules[type(mechanism).__module__]
     right = getattr(home, function)
 
-    def wrong(*parameters):
-        given = list(parameters)
+    def wrong(*parameters, **named):
+        given = named if place in named else list(parameters)
         given[place] = type(given[place])(given[place] * factor)
-        return right(*given)
+        return right(*parameters, **given) if place in named else right(*given)
 
     monkeypatch.setattr(home, function, wrong)
     broken.only_of(mechanism)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from numpy.lib.stride_tricks import as_strided
 
 import fastnoise as fn
-from fastnoise.ideal.truncated_discrete_laplace import exact_delta
+from fastnoise.arithmetic.floats import exact_delta
 
 pytestmark = pytest.mark.long
 

@@ -129,7 +129,7 @@ def test_many_elements__are_refused_where_the_grid_costs_too_much(mechanism, gri
     mechanism._check_spread(grid, fits)
     with pytest.raises(ValueError, match="grid must be") as caught:
         mechanism._check_spread(grid, fails)
-    assert f"would have an epsilon of {epsilon(fails)!r}" in str(caught.value)
+    assert f"epsilon is {epsilon(fails)!r} if all of them change" in str(caught.value)
 
 
 @pytest.mark.parametrize("mechanism", SHARED, ids=name)

@@ -41,7 +41,7 @@ def choose(mechanism: Any, costs: Any, stream: Stream | None, rows: Any) -> Any:
         try:
             _run(mechanism, law, costs, out, stream, chosen)
         except UnfitCosts:
-            raise ValueError(_unfit(costs) or "costs changed meanwhile") from None
+            raise ValueError(_unfit(costs) or "costs changed while they were read") from None
     return out.item() if out.ndim == 0 else out
 
 
@@ -115,7 +115,7 @@ def cost_array(costs: Any) -> Array:
 
 
 def _unfit(costs: Array) -> str:
-    """What is wrong with costs that are no numbers; nothing if there are none."""
+    """What is wrong with costs that are not numbers; nothing if there are none."""
     bad = sum(count_bad(block.reshape(-1), False) for block in _blocks(costs, 1.0))
     if not bad:
         return ""

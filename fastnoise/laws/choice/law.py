@@ -18,8 +18,8 @@ from fastnoise.bits import row_words
 from fastnoise.certificate import Guarantee
 from fastnoise.compiled import kernels, read_only
 from fastnoise.identity import encoded
+from fastnoise.laws.grids import released_radius
 from fastnoise.laws.law import Array
-from fastnoise.laws.line.law import released_radius
 from fastnoise.rows import Rows
 
 MOST_STEPS = 1 << 52  # as in the kernel: costs beyond count as that
@@ -37,7 +37,7 @@ class ChoiceLaw:
 
     @property
     def digest(self) -> bytes:
-        """Of all that decides a choice."""
+        """A hash of everything that decides a choice."""
         sizes = self.epsilon.hex(), self.grid.hex(), self.steps, self.radius
         return sha256(encoded(sizes)).digest()
 
@@ -74,7 +74,7 @@ class ChoiceLaw:
         return int(kernels("choice").choose(len(costs), *arguments, grain=count))
 
     def guarantee(self, changed: int | None) -> Guarantee:
-        """Of candidates with weights e**(-epsilon level), for costs that move by a level at most.
+        """For candidates of weight e**(-epsilon level) and costs that move by one level at most.
 
         A row is decided in floats only where running sums are further from the goal than twice
         what errors of weights, 2**-39 of themselves, and roundings may add up to

@@ -2,42 +2,39 @@
 
 from __future__ import annotations
 
-import struct
 from fractions import Fraction
 from math import inf
 
+import numpy as np
 from fastnoise_kernels import layout
 
 from fastnoise.arithmetic.bounds import CERTAIN
 from fastnoise.arithmetic.elementary import root_bounds
 from fastnoise.arithmetic.floats import float_above
 from fastnoise.certificate import Guarantee
-from fastnoise.laws.alias import Tables
+from fastnoise.laws.l2.law import L2Law
 
 ROOT_BITS = 200
 
 
-def l2_guarantee(
-    tables: Tables, epsilon: float, sensitivity: float, grid: float, users: int, changed: int
-) -> Guarantee:
-    """Of l2 noise made for so many users, of which `changed` change; real numbers on a grid.
+def guarantee(law: L2Law, changed: int | None) -> Guarantee:
+    """What is proved if `changed` users change together; by default, as many as it was made for.
 
     A row is decided in intervals, with more bits of its own until nothing is left open, so what is
     drawn is the law of real numbers of that scale, rounded to the grid: epsilon is the l2 distance
     of snapped inputs over the scale, with no delta. Where scales differ by a factor 1 + h, one
     density is at least (1 + h)**-dim times the other, and total variation at most dim h.
     """
-    dim, step = int(tables[layout.DIM]), Fraction(grid)
-    given = struct.unpack("<d", int(tables[layout.SCALE]).to_bytes(8, "little"))[0]
+    dim, step = int(law.tables[layout.DIM]), Fraction(law.grid)
+    given = float(law.tables.view(np.float64)[layout.SCALE])
     if not 0 < given < inf:
         return Guarantee(inf, 0.0, 1.0, "bounded", "nothing.", "nothing.")
     scale, (low, high) = Fraction(given) * step, root_bounds(dim, ROOT_BITS)
-    ideal = [
-        (Fraction(sensitivity) + users * root * step) / Fraction(epsilon) for root in (low, high)
-    ]
+    own, moved = Fraction(law.sensitivity), changed or law.users
+    ideal = [(own + law.users * root * step) / Fraction(law.epsilon) for root in (low, high)]
     apart = max(scale / ideal[0], ideal[1] / scale) - 1
     return Guarantee(
-        float_above((Fraction(sensitivity) + changed * high * step) / scale),
+        float_above((own + moved * high * step) / scale),
         0.0,
         float_above(min(CERTAIN, dim * apart)),
         "bounded",

@@ -5,7 +5,6 @@ Any ratio of densities survives that: cells of the grid are translates of each o
 
 from __future__ import annotations
 
-import struct
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -61,17 +60,9 @@ class L2Law(VectorLaw):
         return L2Reader(self.tables, compiled_blocks if compiles() else plain_blocks)
 
     def guarantee(self, changed: int | None) -> Guarantee:
-        from fastnoise.laws.l2.guarantees import l2_guarantee
+        from fastnoise.laws.l2.guarantees import guarantee
 
-        found = l2_guarantee(
-            self.tables,
-            self.epsilon,
-            self.sensitivity,
-            self.grid,
-            self.users,
-            changed or self.users,
-        )
-        return found._replace(changed=changed)
+        return guarantee(self, changed)
 
     def _undecided_noise(
         self, some: list[int], key: bytes, address: int, noise: Array
@@ -88,7 +79,7 @@ class L2Law(VectorLaw):
 
 @lru_cache(maxsize=256)
 def l2_grid(epsilon: float, dim: int, sensitivity: float, users: int) -> float:
-    """Fine beside the sensitivity shared by so many users, and beside a coordinate of the noise."""
+    """Fine compared with the sensitivity shared by `users` and with a coordinate of the noise."""
     refuse_small(epsilon)
     spread = ((users * users * dim - 1).bit_length() + 1) // 2  # of users * sqrt(dim)
     wanted = max(STEPS_BITS, WIDENED_BITS + spread, MEAN_BITS + frexp(epsilon)[1])
@@ -96,8 +87,8 @@ def l2_grid(epsilon: float, dim: int, sensitivity: float, users: int) -> float:
         grid = power_grid(sensitivity, bits)
         if _l2_scale(epsilon, dim, l2_sensitivity(dim, sensitivity, users, grid), grid) is not None:
             return grid
-    allowed = f"larger for {users:,} vectors of {dim} numbers: their noise has 2**53 grid steps"
-    raise ValueError(refusal("epsilon", epsilon, allowed))
+    allowed, why = f"larger for {users:,} vectors of {dim} numbers", "noise has 2**53 grid steps"
+    raise ValueError(refusal("epsilon", epsilon, allowed, why))
 
 
 def l2_sensitivity(dim: int, sensitivity: float, users: int, grid: float) -> float:
@@ -123,7 +114,6 @@ def l2_law(epsilon: float, dim: int, sensitivity: float, users: int, grid: float
         raise ValueError(refusal("grid", grid, "coarse enough for noise of less than 2**53 steps"))
     return L2Law(
         grid=unit,
-        coordinate_grids=read_only(np.full(dim, unit)),
         snapped=grid is not None,
         dim=dim,
         epsilon=epsilon,
@@ -140,10 +130,11 @@ def l2_tables(dim: int, scale: float) -> Tables:
     law[layout.WIDTH], law[layout.DIM] = 2 * layout.l2_words(dim) + bytes_of_places, dim
     kept = max(Fraction(0), 1 - _slope(dim, scale, fine)) * (1 << SPARE_BITS + 64)
     law[layout.KEPT_BELOW : layout.KEPT_BELOW + 2] = divmod(int(kept), 1 << 64)
-    law[layout.FINE_BITS], law[layout.SCALE] = fine, _float_word(scale)
-    law[layout.SHAPE : layout.SHAPE + 2] = _float_word(shape), _float_word(1 / sqrt(9 * shape))
-    law.flags.writeable = False
-    return law
+    law[layout.FINE_BITS] = fine
+    floats = law.view(np.float64)
+    floats[layout.SCALE] = scale
+    floats[layout.SHAPE : layout.SHAPE + 2] = shape, 1 / sqrt(9 * shape)
+    return read_only(law)
 
 
 def fine_bits(dim: int, scale: float) -> int:
@@ -155,7 +146,7 @@ def fine_bits(dim: int, scale: float) -> int:
     """
     cells = CELL_BITS + (dim.bit_length() - 1) // 2
     fine = frexp(scale * _typical_radius(dim))[1] - cells
-    if fine == SPARE_BITS + 1:  # one less costs less than a byte a coordinate
+    if fine == SPARE_BITS + 1:  # one less costs less than a byte per coordinate
         return SPARE_BITS
     return min(fine, SPARE_BITS + BYTE_BITS) if fine > FEWEST_FINE_BITS else 0
 
@@ -171,7 +162,7 @@ def _shape(dim: int) -> float:
 
 
 def _typical_radius(dim: int) -> float:
-    """Of noise of scale 1; from four dimensions on, of its factor chi."""
+    """The typical size of noise of scale 1; from four dimensions on, of its factor chi."""
     return float(dim) if dim <= layout.SPACE else sqrt(dim + 1)
 
 
@@ -186,7 +177,3 @@ def _l2_scale(epsilon: float, dim: int, sensitivity: float, grid: float) -> floa
     scale = float_above(Fraction(sensitivity) / Fraction(epsilon) / Fraction(grid))
     most = 2.0**46 if dim <= layout.SPACE else 2.0**49 / (2 * _typical_radius(dim) + 8)
     return scale if scale <= most else None
-
-
-def _float_word(value: float) -> int:
-    return int.from_bytes(struct.pack("<d", value), "little")

@@ -1,12 +1,12 @@
 """The l2 Laplace law by definition: real numbers, to as many bits as a decision takes.
 
-A row is a function of uniform numbers whose binary digits have no end. The first 38 of each stand
+A row is a function of uniform numbers whose binary digits have no end. The first 38 of each are
 in a word of the row; more come from a block of its own, when they are needed (`layout`). Everything
 is computed in intervals: a cell, or whether a radius fits, is known once an interval leaves no
 choice, and asked again with twice the bits until then. So what is drawn is the ideal law, exactly:
 
 1. The vector Y of density proportional to exp(-|y| / scale) falls in a cell, a cube of 2**k grid
-   steps a side; at k = 0 that is the rounding of Y to the grid.
+   steps per side; at k = 0 that is the rounding of Y to the grid.
 2. Given the cell, Y is drawn again: a place Z uniform in it, kept with chance
    exp(-(|Z| - |M| + D / 2) / scale), M the middle of the cell and D its diagonal, which is at most
    1 because no point of a cube is further than D / 2 from its middle; else another place. That is
@@ -16,13 +16,13 @@ choice, and asked again with twice the bits until then. So what is drawn is the 
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import cache, partial
 from itertools import count
 from math import isnan, nan
 
+import numpy as np
 from fastnoise_kernels import layout
 
 from fastnoise.arithmetic.elementary import exp_above
@@ -38,7 +38,7 @@ from fastnoise.bits import (
 )
 from fastnoise.laws.alias import Tables
 
-Uniform = Callable[[int], int]  # the first so many binary digits of a uniform number
+Uniform = Callable[[int], int]  # the first n binary digits of a uniform number
 Places = Callable[[int], Uniform]  # that of a coordinate
 FIRST_BITS = 96  # floats leave a doubt in their last 50: more is seldom needed
 HALF = Fraction(1, 2)
@@ -52,8 +52,7 @@ class L2Reader:
     def __init__(self, law: Tables, blocks: Blocks = plain_blocks) -> None:
         self.width, self.dim = int(law[layout.WIDTH]), int(law[layout.DIM])
         self.fine, self.kept_below = int(law[layout.FINE_BITS]), int(law[layout.KEPT_BELOW])
-        word = int(law[layout.SCALE]).to_bytes(8, "little")
-        self.scale = Fraction(struct.unpack("<d", word)[0])
+        self.scale = Fraction(float(law.view(np.float64)[layout.SCALE]))
         self.cells = self.scale / (1 << self.fine)  # the scale in cells
         self.shape = Fraction(self.dim + 1, 2) - Fraction(1, 3)
         self.blocks = blocks
@@ -100,7 +99,7 @@ class L2Reader:
     def _falls(
         self, cells: list[int], places: Places, known: int, bits: int
     ) -> tuple[Fraction, Fraction]:
-        """Bounds of (|Z| - |M| + D / 2) / scale, from so many bits of a place."""
+        """Bounds of (|Z| - |M| + D / 2) / scale, from the first bits of a place."""
         step, size = 1 << bits - self.fine, 1 << self.fine
         width, least, most, middles = 1 << bits - known, 0, 0, 0
         for i, cell in enumerate(cells):

@@ -1,4 +1,4 @@
-"""How many integer vectors an l1 ball has, and how many of them have so many zeros."""
+"""How many integer vectors an l1 ball has, by the number of their zeros."""
 
 from __future__ import annotations
 

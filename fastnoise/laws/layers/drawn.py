@@ -1,14 +1,11 @@
-"""Exact probabilities of layers: those of a law, recovered from its tables, and the ideal ones."""
+"""Exact probabilities of layers, recovered from the tables of a law."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
-from itertools import pairwise
 
 from fastnoise_kernels import layout
 
-from fastnoise.arithmetic.elementary import exp_bounds
 from fastnoise.laws.alias import Tables
 from fastnoise.laws.line.reader import Table
 
@@ -52,35 +49,3 @@ class DrawnLayers:
             for i in range(m, count):
                 totals[i] += Fraction(weight, self.whole) * sums[i - m]
         return totals
-
-    def layers(self, beyond: int) -> list[Fraction]:
-        """P(layer 0), P(layer 1), .. to that many entries beyond the last table."""
-        *lower, top = self.coins
-        last = Fraction(top[self.last], self.whole)
-        entries = [Fraction(weight, self.whole) for weight in top[: self.last]]
-        entries += [last * part for part in self.beyond(beyond)]
-        below = [Fraction(1)]
-        for weights, times in zip(lower, self.times, strict=False):
-            weights = weights[: max(i for i, weight in enumerate(weights) if weight) + 1]
-            below = _convolved(below, [Fraction(w, self.whole) for w in weights], times)
-        size = self.times[-1] * len(entries)  # layers from there on are not complete
-        return _convolved(below, entries, self.times[-1])[:size]
-
-
-def _convolved(a: list[Fraction], b: list[Fraction], times: int) -> list[Fraction]:
-    total = [Fraction(0)] * (len(a) + times * (len(b) - 1) + times)
-    for j, y in enumerate(b):
-        for i, x in enumerate(a):
-            total[i + times * j] += x * y
-    return total
-
-
-def ideal_layers(epsilon: float, first: Sequence[int], points: Sequence[int]) -> list[Fraction]:
-    """P(layer k), proportional to e**(-epsilon k) * points[k], of which `first` tell all."""
-    b = exp_bounds(epsilon, 200)[0]
-    total, row, m = Fraction(0), list(first), 0
-    while row:  # sums of b**k C(k, m)
-        total += row[0] * b**m / (1 - b) ** (m + 1)
-        row, m = [y - x for x, y in pairwise(row)], m + 1
-    powers = [exp_bounds(Fraction(epsilon) * k, 60)[0] for k in range(len(points))]
-    return [power * p / total for power, p in zip(powers, points, strict=True)]

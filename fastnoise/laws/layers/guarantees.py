@@ -2,36 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import singledispatch
 from math import inf, prod
+from typing import Any
 
 from fastnoise.arithmetic.bounds import CERTAIN
 from fastnoise.arithmetic.floats import float_above
 from fastnoise.certificate import BOUNDED, READ_BACK, Guarantee
-from fastnoise.laws.alias import Tables
 from fastnoise.laws.layers.balls import count_thresholds, l1_points
 from fastnoise.laws.layers.drawn import DrawnLayers
+from fastnoise.laws.layers.law import BallLaw, BoxLaw
 from fastnoise.laws.layers.proof import LayerProof
 
 
-def ball_guarantee(tables: Tables, epsilon: float, steps: int, radius: int) -> Guarantee:
-    """Of nested l1 balls of integers, for a vector that moves by at most `steps` in l1."""
-    drawn = DrawnLayers(tables)
+@singledispatch
+def guarantee(law: Any, changed: int | None) -> Guarantee:
+    """What the tables of a law prove if `changed` coordinates change together."""
+    raise TypeError(f"nothing is proved of a {type(law).__name__}")
+
+
+@guarantee.register
+def _(law: BallLaw, changed: int | None) -> Guarantee:
+    drawn = DrawnLayers(law.tables)
     (its_steps, its_radius), *_ = drawn.sizes
     if drawn.thresholds != count_thresholds(drawn.dim, its_steps, its_radius):
         return Guarantee(inf, 0.0, 1.0, "exact", "nothing.", "nothing.")  # some ball is not uniform
     points = [l1_points(drawn.dim, its_radius - 1 + k * its_steps) for k in range(drawn.dim + 1)]
-    return _layer_guarantee(drawn, epsilon, [(steps, radius)], points)
+    proved = _layer_guarantee(drawn, law.epsilon, [(law.steps, law.radius)], points)
+    return proved._replace(changed=changed)
 
 
-def box_guarantee(
-    tables: Tables, epsilon: float, steps: Sequence[int], radii: Sequence[int]
-) -> Guarantee:
-    """Of nested boxes of integers, for a vector whose coordinates move by at most `steps` each."""
-    drawn = DrawnLayers(tables)
+@guarantee.register
+def _(law: BoxLaw, changed: int | None) -> Guarantee:
+    drawn = DrawnLayers(law.tables)
     sides = [[2 * (r + k * n) - 1 for n, r in drawn.sizes] for k in range(drawn.dim + 1)]
-    sizes = list(zip(steps, radii, strict=True))
-    return _layer_guarantee(drawn, epsilon, sizes, [prod(side) for side in sides])
+    sizes = list(zip(law.steps, law.radii, strict=True))
+    return _layer_guarantee(drawn, law.epsilon, sizes, [prod(side) for side in sides])
 
 
 def _layer_guarantee(

@@ -15,6 +15,7 @@ from math import ceil, frexp, ldexp, prod
 from typing import ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from fastnoise.arithmetic.floats import float_above
 from fastnoise.certificate import Guarantee
@@ -28,6 +29,7 @@ from fastnoise.laws.grids import (
     WIDENED_BITS,
     power_grid,
     refuse_small,
+    released_radius,
     steps_across,
 )
 from fastnoise.laws.law import Array
@@ -56,6 +58,11 @@ class LayersLaw(VectorLaw):
     def reader(self) -> LayerReader:
         return self.reader_class(self.tables)
 
+    def guarantee(self, changed: int | None) -> Guarantee:
+        from fastnoise.laws.layers.guarantees import guarantee
+
+        return guarantee(self, changed)
+
     def _undecided_noise(
         self, some: list[int], key: bytes, address: int, noise: Array
     ) -> list[int]:
@@ -83,12 +90,6 @@ class BallLaw(LayersLaw):
     def covered(self) -> float:
         return float_above(Fraction(self.grid) * self.steps)
 
-    def guarantee(self, changed: int | None) -> Guarantee:
-        from fastnoise.laws.layers.guarantees import ball_guarantee
-
-        found = ball_guarantee(self.tables, self.epsilon, self.steps, self.radius)
-        return found._replace(changed=changed)
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class BoxLaw(LayersLaw):
@@ -97,6 +98,7 @@ class BoxLaw(LayersLaw):
     filler = "box_staircase"
     reader_class = BoxReader
 
+    units: tuple[float, ...]  # the grid of each coordinate
     steps: tuple[int, ...]
     radii: tuple[int, ...]
 
@@ -105,15 +107,14 @@ class BoxLaw(LayersLaw):
         points = [prod(2 * (r + k * n) - 1 for r, n in sizes) for k in range(self.dim + 1)]
         return layer_tables(self.epsilon, points, self.steps, self.radii)
 
+    @cached_property
+    def grids(self) -> npt.NDArray[np.float64]:
+        return read_only(np.array(self.units))
+
     @property
     def covered(self) -> tuple[float, ...]:
         pairs = zip(self.steps, self.grids.tolist(), strict=True)
         return tuple(float_above(Fraction(grid) * steps) for steps, grid in pairs)
-
-    def guarantee(self, changed: int | None) -> Guarantee:
-        from fastnoise.laws.layers.guarantees import box_guarantee
-
-        return box_guarantee(self.tables, self.epsilon, self.steps, self.radii)
 
 
 # --- on a grid ------------------------------------------------------------------------------------
@@ -121,7 +122,7 @@ class BoxLaw(LayersLaw):
 
 @lru_cache(maxsize=256)
 def ball_grid(epsilon: float, dim: int, sensitivity: float, gamma: float) -> float:
-    """Fine beside the sensitivity shared by all coordinates, and beside the mean of one."""
+    """Fine compared with the sensitivity shared by all coordinates and with the mean of one."""
     finest = _finest_bits(epsilon, dim, sensitivity)
     return power_grid(sensitivity, min(_wanted_bits(epsilon, dim, gamma, dim), finest))
 
@@ -135,11 +136,10 @@ def ball_law(
         steps = ceil(Fraction(sensitivity) / Fraction(unit))
     else:
         steps, unit = steps_across(epsilon, sensitivity, grid, dim), grid
-    radius = max(1, round(Fraction(gamma or 1.0) * steps))
+    radius = released_radius(gamma, steps)
     _refuse_wide(grid, epsilon, dim, [steps], [radius])
     return BallLaw(
         grid=unit,
-        coordinate_grids=read_only(np.full(dim, unit)),
         snapped=grid is not None,
         dim=dim,
         epsilon=epsilon,
@@ -180,7 +180,7 @@ def box_law(
     _refuse_wide(grids, epsilon, dim, steps, radii)
     return BoxLaw(
         grid=units[0],
-        coordinate_grids=read_only(np.array(units)),
+        units=units,
         snapped=grids is not None,
         dim=dim,
         epsilon=epsilon,

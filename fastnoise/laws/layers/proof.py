@@ -69,8 +69,8 @@ class LayerProof:
         Digits restart with one probability, so they fall like the powers of some y, up to a factor
         that has a period. Take the ideal law that falls by that y, and let every entry of every
         table be between `low` and `high` times what it is there. Then so is every layer, with the
-        products of the lows and of the highs of all tables. P(k) / points(k) falls by y a layer in
-        the ideal, hence by no more than y low / high as drawn.
+        products of the lows and of the highs of all tables. In the ideal, P(k) / points(k)
+        falls by y per layer, hence by no more than y low / high as drawn.
         """
         if not self.is_sound:
             return inf
@@ -143,7 +143,7 @@ class LayerProof:
         return min(CERTAIN, sum(lower, self._top_distance(epsilon)))
 
     def _top_distance(self, epsilon: float) -> Fraction:
-        """Of the last coin, and of what follows it: the parts, at most dim + 1 digits, restarts."""
+        """The last coin and what follows it: the parts, at most dim + 1 digits, restarts."""
         law, exponent = self.law, Fraction(epsilon) * self.law.times[-1]
         bits = _bits(exponent, law.last + max(self.dim, law.digits) + 1)  # down to the last of all
         ratio, start = exp_bounds(exponent, DIGITS), exp_bounds(exponent * law.last, DIGITS)

@@ -23,6 +23,7 @@ from fastnoise_kernels import layout
 from fastnoise_kernels.sorting import sorting_network
 
 from fastnoise.arithmetic.elementary import exp_above
+from fastnoise.compiled import read_only
 from fastnoise.laws.alias import LARGEST_EPSILON, Tables, append_table, restarting
 from fastnoise.laws.line.tables import REACH
 from fastnoise.validation import refusal
@@ -54,7 +55,7 @@ def layer_tables(
     capped = min(epsilon, ceil(log(points[1]) - log(points[0])) + 200.0, LARGEST_EPSILON)
     if capped * dim > LARGEST_EXPONENT:
         allowed = f"at most {LARGEST_EXPONENT // dim} for {dim} coordinates on this grid"
-        raise ValueError(refusal("epsilon", epsilon, f"{allowed}: tables take too long beyond"))
+        raise ValueError(refusal("epsilon", epsilon, allowed, "tables take too long beyond that"))
     epsilon = capped
     coins, top = _coins(Fraction(epsilon) * SLACK, points)
     if len(coins) > layout.MOST_COINS:
@@ -77,9 +78,8 @@ def layer_tables(
     count = min(ceil(REACH / top.exponent), DIGIT_LEVELS)
     digits = restarting(exp_above(top.exponent, 96 + 64 * limbs), count, whole)
     words[layout.DIGIT_LEVELS] = count
-    append_table(
-        words, digits, limbs, layout.DIGIT_BITS, layout.DIGIT_CELLS, layout.DIGIT_THRESHOLDS
-    )
+    table = layout.DIGIT_BITS, layout.DIGIT_CELLS, layout.DIGIT_THRESHOLDS
+    append_table(words, digits, limbs, *table)
     words[layout.SIZES] = len(words)
     words += [size for pair in zip(steps, radii, strict=True) for size in pair]
     network = list(sorting_network(dim))
@@ -87,9 +87,7 @@ def layer_tables(
     words += [place for pair in network for place in pair]
     words[layout.COUNT_THRESHOLDS], words[layout.SMALL_LAYERS] = len(words), len(thresholds) // dim
     words += thresholds
-    law = np.array(words, np.uint64)
-    law.flags.writeable = False
-    return law
+    return read_only(np.array(words, np.uint64))
 
 
 class Coin:

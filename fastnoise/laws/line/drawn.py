@@ -1,14 +1,12 @@
-"""Exact probabilities: those of a law, recovered from its tables, and those it should have."""
+"""Exact probabilities of a law, recovered from its tables."""
 
 from __future__ import annotations
 
 from fractions import Fraction
 from functools import cached_property
-from math import exp, expm1, prod
 
 from fastnoise_kernels import layout
 
-from fastnoise.arithmetic.elementary import exp_bounds
 from fastnoise.laws.alias import Tables
 from fastnoise.laws.line.reader import Slopes, Table
 from fastnoise.laws.line.tables import row_width
@@ -64,7 +62,7 @@ class DrawnLaw:
     @cached_property
     def tilt(self) -> Fraction:
         """The last place of a level beside its first; 1 where levels are flat."""
-        return self.chance(self.steps - 1)
+        return self.slopes.chance(self.steps - 1)
 
     def level(self, level: int) -> Fraction:
         if self.laps:
@@ -98,12 +96,7 @@ class DrawnLaw:
     def place(self, place: int, last: bool = False) -> Fraction:
         """P(place on one side) of a level; or of the last, shorter one."""
         mass = self.last_mass if last else self.full_mass
-        return self.chance(place) / (2 * mass)
-
-    def chance(self, place: int) -> Fraction:
-        """That a place is kept: `Slopes.chance`, but reduced to lowest terms only once."""
-        slopes = [slope for i, slope in enumerate(self.slopes.slopes) if place >> i & 1]
-        return Fraction(prod(s.numerator for s in slopes), prod(s.denominator for s in slopes))
+        return self.slopes.chance(place) / (2 * mass)
 
     @cached_property
     def full_mass(self) -> Fraction:
@@ -115,42 +108,13 @@ class DrawnLaw:
         return self.mass_of(self.last_places)
 
     def mass_of(self, places: int) -> Fraction:
-        """The chances of so many places, added up: halves of them from the leading digit down."""
+        """The chances of the first places, added up: halves of them from the leading digit down."""
         sums = [Fraction(1)]
         for slope in self.slopes.slopes:
             sums.append(sums[-1] * (1 + slope))
         total, start = Fraction(0), 0
         for i in reversed(range(len(sums))):
             if places >> i & 1:
-                total += self.chance(start) * sums[i]
+                total += self.slopes.chance(start) * sums[i]
                 start += 1 << i
         return total
-
-    def mass(self, levels: int) -> Fraction:
-        """P(level <= levels)."""
-        return sum((self.level(k) for k in range(levels + 1)), Fraction(0))
-
-
-def ideal_level(epsilon: float, steps: int, radius: int, level: int, bits: int = 400) -> Fraction:
-    """P(level) of the staircase with e**-epsilon itself, to about 2**-bits."""
-    b = exp_bounds(epsilon, bits)[0]
-    height = (1 - b) / (2 * radius + 2 * b * (steps - radius) - (1 - b))
-    return height * (2 * radius - 1) if level == 0 else height * b**level * 2 * steps
-
-
-def ideal_laplace(fall: Fraction, noise: int, digits: int = 120) -> Fraction:
-    """P(noise) of the discrete Laplace law that falls by e**-fall a step."""
-    b = exp_bounds(fall, digits)[0]
-    return (1 - b) / (1 + b) * exp_bounds(fall * abs(noise), digits)[0]
-
-
-def integer_sf(noise: int, epsilon: float, steps: int, radius: int) -> float:
-    """P(X >= noise) of the integer staircase, for noise >= 0.
-
-    See docs/mathematics.md#discrete-staircase.
-    """
-    b, q = exp(-epsilon), exp(-epsilon) / -expm1(-epsilon)
-    height = 1 / (2 * radius - 1 + 2 * steps * q)
-    k, j = divmod(noise, steps)
-    inside = min(j, radius) + b * max(0, j - radius)
-    return b**k * ((1 + height) / 2 - height * inside)

@@ -16,7 +16,7 @@ from fastnoise_kernels import layout
 
 from fastnoise.arithmetic.elementary import exp_above
 from fastnoise.laws.alias import LARGEST_EPSILON, Tables, falling
-from fastnoise.laws.line.tables import HEAD_ENTRIES, Slopes, assemble
+from fastnoise.laws.line.tables import HEAD_ENTRIES, Entries, Levels, Slopes, assemble
 
 SLACK = 1 - Fraction(1, 1 << 100)
 DIGITS = 160  # of decimals, besides those that a large epsilon or a small delta takes
@@ -33,20 +33,13 @@ def uniform_tables(core: int, height: Fraction) -> Tables:
     if (whole - top) * core > 2 * top:  # rounding made the ends higher than the core
         core += 2
         top = whole
-    return assemble(
-        [top, whole - top],
-        _unused(limbs),
-        limbs,
-        levels=1,
-        beyond=layout.TAIL,
-        steps=1,
-        radius=(core + 1) // 2,
-    )
+    levels = Levels(1, layout.TAIL, steps=1, radius=(core + 1) // 2)
+    return assemble(Entries([top, whole - top], _unused(limbs), limbs), levels)
 
 
 @lru_cache(maxsize=64)
 def truncated_laplace_tables(epsilon: float, delta: Fraction, steps: int) -> Tables:
-    """Probabilities that fall by e**(-epsilon / steps) a step, then one last one, then none.
+    """Probabilities that fall by e**(-epsilon / steps) per step, then one last one, then none.
 
     With delta' = delta (e**(epsilon / steps) - 1) / (e**epsilon - 1) it is (epsilon / steps,
     delta')-DP for a change of 1, and so (epsilon, delta)-DP for one of `steps`
@@ -64,9 +57,8 @@ def truncated_laplace_tables(epsilon: float, delta: Fraction, steps: int) -> Tab
         del head[-2]  # no level is shorter than a step
     beyond = layout.ENDS if bits else layout.TAIL
     levels += bits == 0
-    return assemble(
-        head, _unused(limbs), limbs, levels, beyond, 1 << bits, 1, slopes, last_places, most + 1
-    )
+    ended = Levels(levels, beyond, 1 << bits, 1, slopes, last_places, most + 1)
+    return assemble(Entries(head, _unused(limbs), limbs), ended)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 from math import frexp, ldexp
 from sys import float_info
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +30,7 @@ from fastnoise.laws.grids import (
     WIDENED_BITS,
     finest_bits,
     power_grid,
+    released_radius,
     steps_across,
 )
 from fastnoise.laws.law import CHUNK, Chunk, Law
@@ -67,6 +69,11 @@ class LineLaw(Law):
     def undecided(self, key: bytes, rows: Rows, count: int) -> list[int]:
         return [int(place) for place in np.flatnonzero(self.noise(key, rows, count) == UNDECIDED)]
 
+    def guarantee(self, changed: int | None) -> Guarantee:
+        from fastnoise.laws.line.guarantees import guarantee
+
+        return guarantee(self, changed)
+
     def _perturb_compiled(self, chunk: Chunk, count: int) -> None:
         limits = chunk.limits
         drawn = *self._drawn(chunk.key, chunk.rows), chunk.x, chunk.out
@@ -95,12 +102,6 @@ class StaircaseLaw(LineLaw):
     def _tables(self) -> Tables:
         return staircase_tables(self.epsilon, self.steps, self.radius)
 
-    def guarantee(self, changed: int | None) -> Guarantee:
-        from fastnoise.laws.line.guarantees import staircase_guarantee
-
-        found = staircase_guarantee(self.tables, self.epsilon, self.steps, self.radius)
-        return found._replace(changed=changed)
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LaplaceLaw(LineLaw):
@@ -111,18 +112,10 @@ class LaplaceLaw(LineLaw):
     """
 
     epsilon: float
-    made_for: int | None
+    made_for: int | None = None
 
     def _tables(self) -> Tables:
         return laplace_tables(self.epsilon, self.steps)
-
-    def guarantee(self, changed: int | None) -> Guarantee:
-        from fastnoise.laws.line.guarantees import laplace_guarantee
-
-        shift = self.steps
-        if changed is not None and self.made_for is not None:
-            shift += changed - self.made_for
-        return laplace_guarantee(self.tables, self.epsilon, self.steps, shift, changed)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -133,11 +126,6 @@ class UniformLaw(LineLaw):
 
     def _tables(self) -> Tables:
         return uniform_tables(2 * self.weights.core + 1, self.weights.height)
-
-    def guarantee(self, changed: int | None) -> Guarantee:
-        from fastnoise.laws.line.guarantees import uniform_guarantee
-
-        return uniform_guarantee(self.tables, self.weights, self.steps, changed)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -150,18 +138,13 @@ class TruncatedLaplaceLaw(LineLaw):
     def _tables(self) -> Tables:
         return truncated_laplace_tables(self.epsilon, self.delta, self.steps)
 
-    def guarantee(self, changed: int | None) -> Guarantee:
-        from fastnoise.laws.line.guarantees import truncated_guarantee
-
-        return truncated_guarantee(self.tables, self.epsilon, self.delta, self.steps, changed)
-
 
 # --- on a grid ------------------------------------------------------------------------------------
 
 
 @lru_cache(maxsize=256)
 def staircase_grid(epsilon: float, sensitivity: float, gamma: float) -> float:
-    """Fine beside the sensitivity and beside E|noise|, as far as 64-bit integers allow."""
+    """Fine compared with the sensitivity and with E|noise|, as far as 64-bit integers allow."""
     return power_grid(sensitivity, _staircase_bits(epsilon, gamma))
 
 
@@ -175,24 +158,13 @@ def staircase_law(
         steps, unit = 1 << bits, ldexp(sensitivity, -bits)
     else:
         steps, unit = steps_across(epsilon, sensitivity, grid), grid
-    radius = released_radius(gamma, steps)
-    return StaircaseLaw(
-        grid=unit,
-        snapped=grid is not None,
-        epsilon=epsilon,
-        steps=steps,
-        radius=radius,
-    )
-
-
-def released_radius(gamma: float, steps: int) -> int:
-    """The r nearest to gamma * steps that is not 0; gamma 0 is gamma 1."""
-    return max(1, round(Fraction(gamma or 1.0) * steps))
+    snapped, radius = grid is not None, released_radius(gamma, steps)
+    return StaircaseLaw(grid=unit, snapped=snapped, epsilon=epsilon, steps=steps, radius=radius)
 
 
 @lru_cache(maxsize=256)
 def laplace_grid(epsilon: float, sensitivity: float, changed: int = CHANGED) -> float:
-    """Fine beside the sensitivity shared by so many elements, and beside the scale."""
+    """Fine compared with the sensitivity shared by `changed` elements and with the scale."""
     beside_scale = MEAN_BITS + frexp(epsilon)[1]
     wanted = max(STEPS_BITS, WIDENED_BITS + (changed - 1).bit_length(), beside_scale)
     return power_grid(sensitivity, min(wanted, finest_bits(epsilon)))
@@ -208,13 +180,8 @@ def laplace_law(
         steps, unit = 1 << bits, ldexp(sensitivity, -bits)
     else:
         steps, unit = steps_across(epsilon, sensitivity, grid, changed), grid
-    return LaplaceLaw(
-        grid=unit,
-        snapped=grid is not None,
-        epsilon=epsilon,
-        steps=steps,
-        made_for=changed,
-    )
+    snapped = grid is not None
+    return LaplaceLaw(grid=unit, snapped=snapped, epsilon=epsilon, steps=steps, made_for=changed)
 
 
 def _staircase_bits(epsilon: float, gamma: float) -> int:
@@ -226,23 +193,7 @@ def _staircase_bits(epsilon: float, gamma: float) -> int:
 # --- on the integers ------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=64)
-def integer_staircase_law(epsilon: float, sensitivity: int, r: int) -> StaircaseLaw:
-    return StaircaseLaw(grid=1.0, integers=True, epsilon=epsilon, steps=sensitivity, radius=r)
-
-
-@lru_cache(maxsize=64)
-def integer_laplace_law(epsilon: float, sensitivity: int) -> LaplaceLaw:
-    return LaplaceLaw(grid=1.0, integers=True, epsilon=epsilon, steps=sensitivity, made_for=None)
-
-
-@lru_cache(maxsize=64)
-def integer_uniform_law(weights: FlatWeights, sensitivity: int) -> UniformLaw:
-    return UniformLaw(grid=1.0, integers=True, steps=sensitivity, weights=weights)
-
-
-@lru_cache(maxsize=64)
-def truncated_laplace_law(epsilon: float, delta: Fraction, sensitivity: int) -> TruncatedLaplaceLaw:
-    return TruncatedLaplaceLaw(
-        grid=1.0, integers=True, epsilon=epsilon, delta=delta, steps=sensitivity
-    )
+@lru_cache(maxsize=256)
+def integer_law(kind: type[LineLaw], **parameters: Any) -> LineLaw:
+    """A law of that kind for integers, which are on their grid as they are."""
+    return kind(grid=1.0, integers=True, **parameters)

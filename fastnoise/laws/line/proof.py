@@ -38,14 +38,14 @@ SPARE_BITS = 160  # of ideal weights beyond those of the tables: sums and widths
 def staircase_epsilon(law: DrawnLaw, shift: int) -> float:
     """The epsilon of a law of levels, for one element that moves by at most `shift` steps.
 
-    Flat levels are `steps` wide, so that a move by so many changes the level by 1 at most: the
+    Flat levels are `steps` wide, so that a move by that many changes the level by 1 at most: the
     ratio of two probabilities is at most the largest between adjacent levels.
     """
     return endless_epsilon(law, shift if law.slopes.slopes else -(-shift // law.steps))
 
 
 def endless_epsilon(law: DrawnLaw, moves: int) -> float:
-    """The epsilon of a law without end, for so many moves from a level or an integer to the next.
+    """The epsilon of a law without end, for `moves` moves from a level or an integer to the next.
 
     A change in l1 is a walk of single steps, whatever elements they are in, and each step costs at
     most the largest ratio between adjacent integers.
@@ -125,7 +125,7 @@ def _both_ways(above: int, below: int) -> Iterator[Ratio]:
 
 
 def _endless_levels(law: DrawnLaw) -> Iterator[Ratio]:
-    """Of each level to the next, from level 1 on, until they repeat."""
+    """The ratio of each level to the next, from level 1 on, until they repeat."""
     levels, digits = law.head[1 : law.levels + 1], law.digit[: law.digits]
     again = digits[-1] * law.whole, law.digit[law.digits] * digits[0]  # a restart
     yield from pairwise(levels)
@@ -139,7 +139,7 @@ def _endless_levels(law: DrawnLaw) -> Iterator[Ratio]:
 
 
 def _truncated_levels(law: DrawnLaw) -> Iterator[Ratio]:
-    """Of each level to the next before the ends; the last one is shorter."""
+    """The ratio of each level to the next before the ends; the last one is shorter."""
     levels = law.head[1 : law.levels + 1]
     yield from pairwise(levels if law.ends else levels[:-1])
     if law.last_places:
@@ -218,7 +218,7 @@ def uniform_distance(law: DrawnLaw, core: int, height: Fraction, edge: Fraction)
 
 
 def _endless_distance(law: DrawnLaw, exponent: Fraction, first: Bounds) -> Fraction:
-    """Of levels: `first` is the weight of level 1 beside a top step of weight 2 radius - 1."""
+    """Total variation of levels, `first` the weight of level 1 if the top has 2 radius - 1."""
     if not law.is_sound():
         return CERTAIN
     bits, digits = _bits(law), _digits(law)
@@ -240,7 +240,7 @@ def _endless_distance(law: DrawnLaw, exponent: Fraction, first: Bounds) -> Fract
 
 
 def _level_beside_top(law: DrawnLaw, fall: Fraction) -> Bounds:
-    """The weight of level 1 of a law that falls by e**-fall a step, if 0 has weight 1."""
+    """The weight of level 1 of a law that falls by e**-fall per step, if 0 has weight 1."""
     low, high = _geometric_sum(fall, law.steps, _digits(law))
     return 2 * low, 2 * high
 

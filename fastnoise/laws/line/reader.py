@@ -94,7 +94,9 @@ class Slopes:
             self.slopes.append(Fraction(slope, 1 << 64 * limbs))
 
     def chance(self, place: int) -> Fraction:
-        return prod((s for i, s in enumerate(self.slopes) if place >> i & 1), start=Fraction(1))
+        """That a place is kept; reduced to lowest terms only once."""
+        slopes = [slope for i, slope in enumerate(self.slopes) if place >> i & 1]
+        return Fraction(prod(s.numerator for s in slopes), prod(s.denominator for s in slopes))
 
 
 class LineReader:
@@ -162,7 +164,7 @@ class LineReader:
         if coin << 64 >= self.slope_rest << bits:
             return True
         dropped = 1 - self.slopes.chance(place % self.steps)
-        known = bits - (width.bit_length() - 1)  # width is a power of two: so many bits are left
+        known = bits - (width.bit_length() - 1)  # width is a power of two: that many bits are left
         value = coin >> (bits - known)
         while True:
             value, known = value << 64 | next(words), known + 64

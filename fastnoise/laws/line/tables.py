@@ -4,7 +4,7 @@ A law is the array of words that the kernels read (`fastnoise_kernels.layout`). 
 are integers over a power of two; every rounding makes a level a little *more* likely beside the
 one above it than e**-epsilon asks for, so that no two neighbouring probabilities are further apart
 than a factor e**epsilon, at any depth. What the rounding moves is below 2**-120 of any level, up to
-epsilon 100 a level; beyond, levels are rarer than 2**-140, and none is rarer than it should be.
+epsilon 100 per level; beyond, levels are rarer than 2**-140, and none is rarer than it should be.
 """
 
 from __future__ import annotations
@@ -12,11 +12,13 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import lru_cache
 from math import ceil, frexp, prod
+from typing import NamedTuple
 
 import numpy as np
 from fastnoise_kernels import layout
 
 from fastnoise.arithmetic.elementary import exp_above
+from fastnoise.compiled import read_only
 from fastnoise.laws.alias import (
     LARGEST_EPSILON,
     Tables,
@@ -31,7 +33,7 @@ from fastnoise.laws.alias import (
 REACH = 28
 SHORT_REACH = 8
 HEAD_ENTRIES = 1 << 11  # 8 KiB of cells: a quarter of a first-level cache
-FINE_HEAD_ENTRIES = 1 << 13  # where a level is one step: a word less a row for scales up to 1,000
+FINE_HEAD_ENTRIES = 1 << 13  # a level is one step: one word less per row up to a scale of 1,000
 LONG_HEAD_ENTRIES = 1 << 12
 DIGIT_ENTRIES = 1 << 13
 TAIL_ENTRIES = 1 << 6
@@ -85,7 +87,8 @@ def _endless_tables(fall: Fraction, steps: int, radius: int, bits: int) -> Table
     else:
         head, digits = _head_and_tail(ratio, share, reach, count, limbs)
     beyond = layout.LAPS if laps else layout.TAIL
-    return assemble(head, digits, limbs, reach, beyond, steps << bits, radius, slopes)
+    levels = Levels(reach, beyond, steps << bits, radius, slopes)
+    return assemble(Entries(head, digits, limbs), levels)
 
 
 class Slopes:
@@ -189,39 +192,51 @@ def row_width(beyond: int, steps: int, radius: int, slope_bits: int) -> int:
     return layout.LONG
 
 
-def assemble(
-    head: list[int],
-    digits: list[int],
-    limbs: int,
-    levels: int,
-    beyond: int,
-    steps: int,
-    radius: int,
-    slopes: Slopes | None = None,
-    last_places: int = 0,
-    end: int = 0,
-) -> Tables:
+class Entries(NamedTuple):
+    """The weights of both alias tables, in units of 2**-(32 + 64 * limbs)."""
+
+    head: list[int]
+    digits: list[int]
+    limbs: int
+
+
+class Levels(NamedTuple):
+    """What the entries of the head mean: `listed` levels of `steps` places, and what is beyond.
+
+    last_places, end: of a law that ends, the places of its last level and where its ends are.
+    """
+
+    listed: int
+    beyond: int
+    steps: int
+    radius: int
+    slopes: Slopes | None = None
+    last_places: int = 0
+    end: int = 0
+
+
+def assemble(entries: Entries, levels: Levels) -> Tables:
+    """The words that kernels read."""
+    listed, beyond, steps, radius, slopes, *ends = levels
     words = [0] * layout.HEADER
     slope_bits = len(slopes.slopes) if slopes is not None else 0
     words[layout.WIDTH] = width = row_width(beyond, steps, radius, slope_bits)
     whole = 1 << (32 if width == layout.SHORT else 64)
     words[layout.STEPS], words[layout.RADIUS] = steps, radius
-    words[layout.LIMBS] = limbs
+    words[layout.LIMBS] = limbs = entries.limbs
     words[layout.DEEPEST] = (layout.DECIDED_STEPS - radius) // steps
-    words[layout.HEAD_LEVELS], words[layout.DIGIT_LEVELS] = levels, len(digits) - 1
+    words[layout.HEAD_LEVELS], words[layout.DIGIT_LEVELS] = listed, len(entries.digits) - 1
     words[layout.BEYOND] = beyond
     words[layout.REST_TOP] = whole % (2 * radius - 1)
     words[layout.REST_SIDE] = whole % (2 * steps)
-    words[layout.LAST_PLACES], words[layout.END] = last_places, end
-    append_table(words, head, limbs, layout.HEAD_BITS, layout.HEAD_CELLS, layout.HEAD_THRESHOLDS)
-    append_table(
-        words, digits, limbs, layout.DIGIT_BITS, layout.DIGIT_CELLS, layout.DIGIT_THRESHOLDS
-    )
+    words[layout.LAST_PLACES], words[layout.END] = ends
+    places = layout.HEAD_BITS, layout.HEAD_CELLS, layout.HEAD_THRESHOLDS
+    append_table(words, entries.head, limbs, *places)
+    places = layout.DIGIT_BITS, layout.DIGIT_CELLS, layout.DIGIT_THRESHOLDS
+    append_table(words, entries.digits, limbs, *places)
     if slopes is not None and slope_bits:
         words[layout.REST_SIDE] = ceil((1 - slopes.last) * whole)
         words[layout.SLOPE_BITS], words[layout.SLOPES] = slope_bits, len(words)
         words += slopes.words()
     words += [0] * (layout.HEADER + (1 << layout.FEW_BITS) // 2 - len(words))
-    law = np.array(words, np.uint64)
-    law.flags.writeable = False
-    return law
+    return read_only(np.array(words, np.uint64))
