@@ -298,7 +298,7 @@ def test_ratios__draws_of_neighbours_are_compared(broken):
     ids=str,
 )
 def test_certificates__one_that_claims_too_much_is_seen(broken, mechanism, claim):
-    broken.spoil(mechanism_module, "certified", lambda certificate: replace(certificate, **claim))
+    broken.spoil(mechanism_module, "Certificate", lambda certificate: replace(certificate, **claim))
     broken.only_of(mechanism)
     assert broken.failures("certificates")
 
