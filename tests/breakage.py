@@ -56,7 +56,9 @@ class Broken:
     def spoil(self, module, name, spoilt):
         """All that `module.name` returns is spoilt."""
         right = getattr(module, name)
-        self.monkeypatch.setattr(module, name, lambda *arguments: spoilt(right(*arguments)))
+        self.monkeypatch.setattr(
+            module, name, lambda *given, **named: spoilt(right(*given, **named))
+        )
 
     def spoil_values(self, spoil):
         """All that kernels write is spoilt: spoil(values, law)."""

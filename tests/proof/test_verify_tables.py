@@ -77,7 +77,7 @@ def test_tables__a_damaged_slope_is_seen(broken, slope):
 
     broken.spoil(laws_of_line, "laplace_tables", spoil)
     broken.only_of(fn.Laplace(1.0))
-    assert "is off by" in broken.failures("tables")
+    assert "relative error above" in broken.failures("tables")
 
 
 def coin(i: int) -> tuple[int, int, int]:
@@ -101,7 +101,7 @@ def coin(i: int) -> tuple[int, int, int]:
 def test_tables__a_damaged_layer_is_seen(broken, mechanism, table, entry):
     broken.spoil(laws_of_layers, "layer_tables", lambda law: damaged(law, table, entry))
     broken.only_of(mechanism)
-    assert "is off by" in broken.failures("tables")
+    assert "relative error above" in broken.failures("tables")
 
 
 def test_tables__a_threshold_of_places_that_is_too_low_is_seen(broken):
@@ -131,7 +131,7 @@ def test_tables__a_wrong_rate_of_choices_is_seen(broken, sign):
 
 @pytest.mark.parametrize("level", [1, 40, 1415])
 def test_tables__a_wrong_weight_of_choices_is_seen(broken, level):
-    """One that is off by twice as much as allowed, up to the last before 0."""
+    """One whose error is twice what is allowed, up to the last before 0."""
 
     def spoil(weights):
         at = verified.weighed_levels(0.5).index(level)
@@ -150,7 +150,7 @@ def test_tables__choices_without_narrow_weights_have_none_that_is_wrong(broken):
 
 @pytest.mark.parametrize("at", [0, 5, 33, 36])
 def test_tables__a_wrong_narrow_weight_of_choices_is_seen(broken, at):
-    """An entry that is off by a few roundings of its 24 bits."""
+    """An entry with an error of a few roundings of its 24 bits."""
 
     def spoil(tables):
         return tables * (1 + 5 * 2.0**-24 * (np.arange(len(tables)) == at)).astype(np.float32)
@@ -204,13 +204,13 @@ def test_tables__a_truncated_tail_is_seen(broken, mechanism):
     for module in (tables, layer_tables):
         broken.spoil(module, "restarting", cut)
     broken.only_of(mechanism)
-    assert "is off by" in broken.failures("tables")
+    assert "relative error above" in broken.failures("tables")
 
 
 def test_tables__a_truncated_head_is_seen(broken):
     broken.spoil(tables, "_head_and_tail", lambda pair: (cut(pair[0]), pair[1]))
     broken.only_of(fn.Staircase(1.0))
-    assert "is off by" in broken.failures("tables")
+    assert "relative error above" in broken.failures("tables")
 
 
 # --- ratios, certificates -------------------------------------------------------------------------
@@ -283,7 +283,7 @@ def test_ratios__draws_of_neighbours_are_compared(broken):
     ids=str,
 )
 def test_certificates__one_that_claims_too_much_is_seen(broken, mechanism, claim):
-    broken.spoil(mechanism_module, "certified", lambda certificate: replace(certificate, **claim))
+    broken.spoil(mechanism_module, "Certificate", lambda certificate: replace(certificate, **claim))
     broken.only_of(mechanism)
     assert broken.failures("certificates")
 
