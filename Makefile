@@ -43,11 +43,11 @@ lint: $(INSTALLED)
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 
-# The speed tables, then every mechanism once in asv (the whole matrix: asv run).
+# The speed tables, then asv's benchmarks, once each (the whole matrix: BENCHMARKS=all make bench).
 bench: $(INSTALLED)
 	$(BIN)/python -m bench.speed
 	$(BIN)/asv machine --yes
-	$(BIN)/asv run --quick --python=same --show-stderr --bench ", 100000, '[a-z]*64', 2[)]" --bench engine
+	$(BIN)/asv run --quick --python=same --show-stderr
 
 peers: $(INSTALLED)
 	$(BIN)/python -m bench.peers

@@ -1,7 +1,11 @@
-"""Every mechanism: values x dtype x threads, in time and as ratios to what the machine can do.
+"""Every mechanism, in time and as ratios to what the machine can do.
 
-A value is a row of a column; vectors have as many rows fewer as they have coordinates.
+A value is a row of a column; vectors have as many rows fewer as they have coordinates. By default
+each mechanism is measured once, in a few minutes; BENCHMARKS=all asv run measures the whole matrix,
+values x dtype x threads and peak memory, in half an hour.
 """
+
+import os
 
 import numpy as np
 
@@ -13,14 +17,20 @@ keep_memory()
 
 
 PLACES = 5  # in memory: with some, caches serve a whole process a fifth worse
+WHOLE = os.environ.get("BENCHMARKS") == "all"
+SIZES = [1_000, 100_000, 10_000_000] if WHOLE else [100_000]
+DTYPES = [*FLOATS, *INTEGERS] if WHOLE else [FLOATS[0], INTEGERS[0]]
+THREADS = [1, 2] if WHOLE else [2]
 
 
 def _runs(values):
     return max(9, min(200, 20_000_000 // values))
 
 
-class Perturb:
-    params = (list(SUBJECTS), [1_000, 100_000, 10_000_000], [*FLOATS, *INTEGERS], [1, 2])
+class Of:
+    """A mechanism with so much data."""
+
+    params = (list(SUBJECTS), SIZES, DTYPES, THREADS)
     param_names = ("mechanism", "values", "dtype", "threads")
     timeout = 300
 
@@ -31,16 +41,10 @@ class Perturb:
         self.case = Case(name, values, dtype)
         self.case.ours()  # compiles, and touches every page
 
+
+class Perturb(Of):
     def time_perturb(self, name, values, dtype, threads):
         self.case.ours()
-
-    def peakmem_perturb(self, name, values, dtype, threads):
-        self.case.ours()
-
-    def track_values_per_second(self, name, values, dtype, threads):
-        return self.case.x.size / seconds(self.case.ours)[0]
-
-    track_values_per_second.unit = "values/s"
 
     def track_ratio_to_numpy(self, name, values, dtype, threads):
         """How many times as long as numpy's recipe and addition, on one thread."""
@@ -59,3 +63,10 @@ class Perturb:
         return ratio(self.case.ours, Pass(self.case.x, y, threads), runs=_runs(values))
 
     track_ratio_to_memory.unit = "x"
+
+
+if WHOLE:
+
+    class Memory(Of):
+        def peakmem_perturb(self, name, values, dtype, threads):
+            self.case.ours()

@@ -22,12 +22,16 @@ from bench.suite.cases import SUBJECTS
 pytestmark = pytest.mark.long
 
 ROOT = Path(table.__file__).parent.parent
-MODULES = [f"bench.suite.{path.stem}" for path in sorted((ROOT / "bench/suite").glob("[a-z]*.py"))]
+WITH_BENCHMARKS = ["bench.suite.engine", "bench.suite.mechanisms"]
 
 
 def benchmarks():
-    for name in MODULES:
-        for _, group in inspect.getmembers(importlib.import_module(name), inspect.isclass):
+    """Of the whole matrix."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BENCHMARKS", "all")
+        modules = [importlib.reload(importlib.import_module(name)) for name in WITH_BENCHMARKS]
+    for module in modules:
+        for _, group in inspect.getmembers(module, inspect.isclass):
             for method in dir(group):
                 if method.startswith(("time_", "track_", "peakmem_")):
                     yield group, method
