@@ -43,7 +43,7 @@ def has_repeats(ids: Ids, tops: Tops = NO_TOPS, bounds: tuple[int, int] | None =
     tops: their upper 32 bits, or nothing if all are 0; bounds: the least and the most of `ids`
         then, so that it need not be found again.
     """
-    if ids.size < 2:
+    if ids.size < 2 or (not tops.size and ascend(ids)):
         return False
     if not compiles():
         return _sorted_repeats(ids, tops) if tops.size else _sorted_repeats(ids)
@@ -64,7 +64,7 @@ def _bitmap_repeats(ids: Ids, least: int, most: int) -> bool:
     bits = np.zeros((parts, (most - least) // 64 + 1), np.uint64)
     if kernels("repeats").mark_bits(parts, ids, least, bits, grain=FEW):
         return True
-    return parts > 1 and bool(kernels("repeats").shared_bits(bits.shape[1], bits))
+    return bool(kernels("repeats").shared_bits(bits.shape[1], bits))
 
 
 def _hashed_repeats(ids: Ids, tops: Tops) -> bool:
@@ -75,7 +75,7 @@ def _hashed_repeats(ids: Ids, tops: Tops) -> bool:
     counts = np.zeros((parts, 1 << bits), np.int64)
     code.count_pieces(parts, ids, tops, seed, bits, counts, grain=FEW)
     ends = np.concatenate([[0], np.cumsum(counts.T)])  # of each part in each piece
-    starts = np.ascontiguousarray(ends[:-1].reshape(-1, parts).T)
+    starts = ends[:-1].reshape(-1, parts).T.copy()
     numbers, their_tops = np.empty(ids.size, np.uint64), np.empty(tops.size, np.uint32)
     code.sort_by_piece(parts, ids, tops, seed, bits, starts, numbers, their_tops, grain=FEW)
     pieces = np.ascontiguousarray(ends[::parts])

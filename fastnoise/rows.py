@@ -97,16 +97,22 @@ def _checked_rows(rows: Any) -> tuple[Rows, int]:
     # As signed integers of 64 bits, those of 2**63 and more are negative.
     whole = np.uint64 if given.dtype.kind == "u" and given.dtype.itemsize == 8 else np.int64
     ids = read_only(np.ascontiguousarray(given, whole).view(np.int64))
-    in_order = ascend(ids)
-    least, most = (int(ids[0]), int(ids[-1])) if in_order else least_and_most(ids)
+    least, most = least_and_most(ids)
     if least < 0:
         _refuse_some((given < 0) | (given > ROWS - 1), allowed, "are outside")
-    if not in_order and has_repeats(ids, bounds=(least, most)):
+    if has_repeats(ids, bounds=(least, most)):
         later = np.ones(ids.size, bool)
         later[np.unique(ids, return_index=True)[1]] = False
         _refuse_some(later, allowed, "repeat another")
-    consecutive = in_order and most - least == ids.size - 1
-    return (Rows(least) if consecutive else Rows(-1, ids)), ids.size
+    return by_the_first(Rows(-1, ids)), ids.size
+
+
+def by_the_first(rows: Rows) -> Rows:
+    """The same rows; if each is the next one, by the first alone, which halves the time."""
+    ids = rows.ids
+    if rows.tops.size or not ids.size or int(ids[-1]) - int(ids[0]) != ids.size - 1:
+        return rows
+    return Rows(int(ids[0])) if ascend(ids) else rows
 
 
 def _refuse_some(bad: npt.NDArray[np.bool_], allowed: str, what: str) -> NoReturn:
