@@ -25,7 +25,7 @@ def ascend(ids: Ids) -> bool:
     """Whether each is above the one before it."""
     if not compiles():
         return bool(np.all(ids[1:] > ids[:-1]))
-    return not kernels("repeats").descents(ids.size, ids)
+    return not kernels("repeats").descents(ids.size, read_only(ids))
 
 
 def least_and_most(ids: Ids) -> tuple[int, int]:
@@ -33,7 +33,7 @@ def least_and_most(ids: Ids) -> tuple[int, int]:
     if not compiles():
         return int(ids.min()), int(ids.max())
     found = np.empty(2 * _parts(ids.size), np.int64)
-    kernels("repeats").extent(found.size // 2, ids, found, grain=FEW)
+    kernels("repeats").extent(found.size // 2, read_only(ids), found, grain=FEW)
     return int(found.min()), int(found.max())
 
 
@@ -47,6 +47,7 @@ def has_repeats(ids: Ids, tops: Tops = NO_TOPS, bounds: tuple[int, int] | None =
         return False
     if not compiles():
         return _sorted_repeats(ids, tops) if tops.size else _sorted_repeats(ids)
+    ids, tops = read_only(ids), read_only(tops)
     if not tops.size:
         least, most = bounds or least_and_most(ids)
         if most - least < min(DENSE * ids.size, MOST_BITS):

@@ -97,14 +97,16 @@ def _checked_rows(rows: Any) -> tuple[Rows, int]:
     # As signed integers of 64 bits, those of 2**63 and more are negative.
     whole = np.uint64 if given.dtype.kind == "u" and given.dtype.itemsize == 8 else np.int64
     ids = read_only(np.ascontiguousarray(given, whole).view(np.int64))
-    least, most = least_and_most(ids)
+    in_order = ascend(ids)
+    least, most = (int(ids[0]), int(ids[-1])) if in_order else least_and_most(ids)
     if least < 0:
         _refuse_some((given < 0) | (given > ROWS - 1), allowed, "are outside")
-    if has_repeats(ids, bounds=(least, most)):
+    if not in_order and has_repeats(ids, bounds=(least, most)):
         later = np.ones(ids.size, bool)
         later[np.unique(ids, return_index=True)[1]] = False
         _refuse_some(later, allowed, "repeat another")
-    return by_the_first(Rows(-1, ids)), ids.size
+    consecutive = in_order and most - least == ids.size - 1
+    return Rows(least) if consecutive else Rows(-1, ids), ids.size
 
 
 def by_the_first(rows: Rows) -> Rows:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from fastnoise.compiled import read_only
 from fastnoise.repeats import has_repeats
 from fastnoise.rows import Rows
 
@@ -77,4 +76,4 @@ def _among(lows: npt.NDArray[np.int64], *runs: Rows) -> bool:
     chosen = [np.isin(run.ids, lows) for run in runs]
     ids = [run.ids[some] for run, some in zip(runs, chosen, strict=True)]
     tops = [_tops(run)[some] for run, some in zip(runs, chosen, strict=True)]
-    return has_repeats(read_only(np.concatenate(ids)), read_only(np.concatenate(tops)))
+    return has_repeats(np.concatenate(ids), np.concatenate(tops))
