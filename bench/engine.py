@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 import fastnoise as fn
+from bench.ids import id_lines
 from bench.suite import recipes
 from bench.suite.limits import Keystream, set_threads
 from bench.suite.measure import cached_start, cold_start, import_ratio, seconds
@@ -90,6 +91,8 @@ class Engine:
             f"{stream / repeat:.2f} x ({stream * 1e9 / self.many:.2f} ns)",
             "<= 1.1 x",
         )
+        yield from id_lines(self.rows)
+        set_threads(2)
         (short,) = seconds(self.perturb_small, runs=2_000)
         yield f"perturb of {SMALL:,} rows", f"{short * 1e6:.1f} microseconds", "<= 25"
         ratio, importing = import_ratio()

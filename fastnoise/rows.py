@@ -10,14 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from fastnoise.compiled import read_only
+from fastnoise.repeats import NO_TOPS, Ids, Tops, ascend, has_repeats, least_and_most
 from fastnoise.stream import KEY_BYTES, ROWS, Stream
 from fastnoise.validation import data_array, data_refusal, refusal
 
-Ids = npt.NDArray[np.int64]
-
-
 _NO_IDS = read_only(np.empty(0, np.int64))
-_NO_TOPS = read_only(np.empty(0, np.uint32))
 LOW_BITS = (1 << 64) - 1
 
 
@@ -29,7 +26,7 @@ class Rows(NamedTuple):
 
     first: int
     ids: Ids = _NO_IDS
-    tops: npt.NDArray[np.uint32] = _NO_TOPS
+    tops: Tops = NO_TOPS
 
     @classmethod
     def of(cls, addresses: Sequence[int]) -> Rows:
@@ -67,39 +64,57 @@ def rows_and_key(
 
 
 def requested_rows(rows: Any, count: int, stream: Stream | None) -> Rows | None:
-    """The rows that the caller names for `count` draws; None for the stream's next ones."""
+    """The rows that the caller names for `count` draws; None for the stream's next ones.
+
+    `Rows` are taken as they are: whoever made them has checked them.
+    """
     if rows is None:
         return None
     if stream is None:
         raise ValueError("rows needs a stream: rows of which noise? Pass stream=")
     if isinstance(rows, range) and rows.step == 1 and 0 <= rows.start < rows.stop <= ROWS:
         found, size = Rows(rows.start), rows.stop - rows.start
+    elif isinstance(rows, Rows):
+        found, size = rows, rows.ids.size if rows.first < 0 else count
     else:
-        found = Rows(-1, _checked_ids(rows))
-        size = found.ids.size
+        found, size = _checked_rows(rows)
     if size != count:
         raise ValueError(f"rows must have one id a draw, {count} in all, not {size}")
     return found
 
 
-def _checked_ids(rows: Any) -> Ids:
+def _checked_rows(rows: Any) -> tuple[Rows, int]:
+    """The rows of these ids, and how many."""
     allowed = "distinct integers from 0 to 2**63 - 1"
     try:
-        ids = data_array("rows", rows, allowed).reshape(-1)
+        given = data_array("rows", rows, allowed).reshape(-1)
     except MemoryError:
         raise ValueError(data_refusal("rows", rows, allowed)) from None
-    if ids.size and ids.dtype.kind not in "iu":
-        raise TypeError(data_refusal("rows", ids, allowed))
-    if ids.size and (int(ids.min()) < 0 or int(ids.max()) >= ROWS):
-        _refuse_some((ids < 0) | (ids > ROWS - 1), allowed, "are outside")
-    ids = np.ascontiguousarray(ids, np.int64)
-    if not np.all(ids[1:] > ids[:-1]):
-        ordered = np.sort(ids)
-        if np.any(ordered[1:] == ordered[:-1]):
-            later = np.ones(ids.size, bool)
-            later[np.unique(ids, return_index=True)[1]] = False
-            _refuse_some(later, allowed, "repeat another")
-    return read_only(ids)
+    if given.size == 0:
+        return Rows(-1), 0
+    if given.dtype.kind not in "iu":
+        raise TypeError(data_refusal("rows", given, allowed))
+    # As signed integers of 64 bits, those of 2**63 and more are negative.
+    whole = np.uint64 if given.dtype.kind == "u" and given.dtype.itemsize == 8 else np.int64
+    ids = read_only(np.ascontiguousarray(given, whole).view(np.int64))
+    in_order = ascend(ids)
+    least, most = (int(ids[0]), int(ids[-1])) if in_order else least_and_most(ids)
+    if least < 0:
+        _refuse_some((given < 0) | (given > ROWS - 1), allowed, "are outside")
+    if not in_order and has_repeats(ids, bounds=(least, most)):
+        later = np.ones(ids.size, bool)
+        later[np.unique(ids, return_index=True)[1]] = False
+        _refuse_some(later, allowed, "repeat another")
+    consecutive = in_order and most - least == ids.size - 1
+    return Rows(least) if consecutive else Rows(-1, ids), ids.size
+
+
+def by_the_first(rows: Rows) -> Rows:
+    """The same rows; if each is the next one, by the first alone, which halves the time."""
+    ids = rows.ids
+    if rows.tops.size or not ids.size or int(ids[-1]) - int(ids[0]) != ids.size - 1:
+        return rows
+    return Rows(int(ids[0])) if ascend(ids) else rows
 
 
 def _refuse_some(bad: npt.NDArray[np.bool_], allowed: str, what: str) -> NoReturn:

@@ -10,10 +10,13 @@ from functools import partial
 import numpy as np
 
 from fastnoise.bits import compiled_blocks
+from fastnoise.compiled import read_only
 from fastnoise.progress import progress
 from fastnoise.registry import REGISTRY
+from fastnoise.repeats import has_repeats
 from fastnoise.rows import Rows
 from fastnoise.stream import Stream
+from fastnoise.tags import block_tags, text_tags
 
 ROWS = 16
 FLOATS, INTEGERS = ("float64", "float32"), ("int64", "uint64")
@@ -44,6 +47,8 @@ def _jobs() -> list[tuple[str, Callable[[], object]]]:
     jobs: list[tuple[str, Callable[[], object]]] = [
         ("keystream", partial(Stream.from_key(bytes(32)).keystream, ROWS)),
         ("single blocks", partial(compiled_blocks, bytes(32), [0])),
+        ("repeats of rows", _find_repeats),
+        ("tags of ids", _make_tags),
     ]
     ready: set[str] = set()
 
@@ -65,3 +70,15 @@ def _jobs() -> list[tuple[str, Callable[[], object]]]:
                 zeros = np.zeros((ROWS, *mechanism._row_shape), dtype)
                 add(partial(mechanism.perturb, zeros), law.filler, f"{dtype} {what}")
     return jobs
+
+
+def _find_repeats() -> None:
+    """Numbers close together, then addresses of 96 bits."""
+    ids = read_only(np.array([1, 0]))
+    has_repeats(ids)
+    has_repeats(ids, read_only(np.ones(2, np.uint32)))
+
+
+def _make_tags() -> None:
+    text_tags(np.zeros(2, np.int64), np.zeros(0, np.uint8), bytes(32), alone=True)
+    block_tags(b"i", np.zeros((1, 2), np.uint64), bytes(32), alone=True)

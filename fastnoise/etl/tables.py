@@ -13,13 +13,13 @@ from fastnoise_kernels.layout import EXACT_FLOAT
 
 from fastnoise.arithmetic.floats import nearest_float
 from fastnoise.columns import Column, arrow, column_of
-from fastnoise.compiled import read_only
 from fastnoise.etl.fields import Entry
-from fastnoise.etl.ids import Seen, addresses
+from fastnoise.etl.ids import addresses
 from fastnoise.etl.metadata import after_noise
 from fastnoise.etl.plan import Plan
+from fastnoise.etl.seen import Seen
 from fastnoise.identity import entry_identity, ids_identity, noise_identity
-from fastnoise.rows import Rows, check_stream
+from fastnoise.rows import Rows, by_the_first, check_stream
 from fastnoise.stream import KEY_BYTES, Stream
 
 # By column and row: grid points, in steps, that are not floats. The column has the nearest ones.
@@ -50,13 +50,12 @@ class Run:
         self, column: Callable[[str], Any], count: int, between: Between = NO_MORE
     ) -> dict[str, Any]:
         """The plan's columns of a batch of `count` rows, perturbed; `column` finds one by name."""
-        rows: Any
         if self.plan.key_columns:
-            rows = addresses(column, self.plan.key_columns, self.secret)
-            self.seen.add(rows)
+            people = addresses(column, self.plan.key_columns, self.secret)
+            self.seen.add(people)
+            rows = by_the_first(people)
         else:
-            first = self.rows._reserve(count)
-            rows = range(first, first + count)
+            rows = Rows(self.rows._reserve(count))
         made: dict[str, Any] = {}
         for entry in self.plan.entries:
             found = [column(name) for name in entry.columns]
@@ -71,15 +70,14 @@ class Run:
             made.update(zip(entry.columns, results, strict=True))
         return made
 
-    def _exactly(self, entry: Entry, i: int, noisy: Any, rows: Any, steps: dict[int, int]) -> Any:
+    def _exactly(self, entry: Entry, i: int, noisy: Any, rows: Rows, steps: dict[int, int]) -> Any:
         """A noisy column, number i of its entry, with the sums of these rows made in integers."""
         from pyarrow import compute
 
         mechanism, places = entry.mechanism, list(steps)
         law = mechanism._law(mechanism.grid)
-        ids = np.array([rows[place] for place in places], np.int64)
         key = self.streams[entry.name]._noise_key(noise_identity(mechanism, law, entry.clip))
-        noise = law.exact_noise(key, Rows(-1, read_only(ids)))
+        noise = law.exact_noise(key, Rows.of([rows.address(place) for place in places]))
         grid = Fraction(float(np.broadcast_to(mechanism.grid, len(entry.columns))[i]))
         totals = [steps[place] + drawn[i] for place, drawn in zip(places, noise, strict=True)]
         mask = np.zeros(len(noisy), bool)
@@ -88,7 +86,7 @@ class Run:
         return compute.replace_with_mask(noisy, mask, sums)
 
 
-def _perturbed(entry: Entry, columns: Sequence[Any], stream: Stream, rows: Any) -> list[Any]:
+def _perturbed(entry: Entry, columns: Sequence[Any], stream: Stream, rows: Rows) -> list[Any]:
     options: dict[str, Any] = {"stream": stream, "rows": rows, "clip": entry.clip, "nan": "keep"}
     if len(columns) == 1:
         return [entry.mechanism.perturb(columns[0], **options)]

@@ -20,7 +20,7 @@ from llvmlite import ir
 from numba import int64, uint32, uint64
 
 from fastnoise_kernels.aes_bits import BLOCK, BYTES, encrypted_by_bits, substituted
-from fastnoise_kernels.intrinsics import Here, intrinsic
+from fastnoise_kernels.intrinsics import Here, common_function, intrinsic
 from fastnoise_kernels.jit import inner
 from fastnoise_kernels.lanes import I32, I64, LANES, LANES_64, Number, call, has
 from fastnoise_kernels.layout import BATCH, KEY_WORDS, ROUNDS, SCHEDULE
@@ -67,7 +67,7 @@ def _arm_rounds(schedule: Pointer, states: list[ir.Value]) -> list[ir.Value]:
     return [builder.xor(builder.bitcast(state, BLOCK), last) for state in states]
 
 
-def _way(context: Any) -> tuple[int, Encrypt]:
+def way_of(context: Any) -> tuple[int, Encrypt]:
     """How many blocks a register has on the processor that is compiled for; what encrypts them."""
     if not has(context, "aes"):
         return 1, encrypted_by_bits
@@ -79,17 +79,22 @@ def _way(context: Any) -> tuple[int, Encrypt]:
     return blocks, _x86_rounds(blocks)
 
 
-def _encrypted(way: tuple[int, Encrypt], schedule: Pointer, states: list[ir.Value]) -> list[Any]:
+def encrypted(way: tuple[int, Encrypt], schedule: Pointer, states: list[ir.Value]) -> list[Any]:
     if way[1] is encrypted_by_bits:
         return encrypted_by_bits(schedule, states)
     some = range(0, len(states), SIDE_BY_SIDE)
     return [done for i in some for done in way[1](schedule, states[i : i + SIDE_BY_SIDE])]
 
 
-def _places(blocks: int) -> list[list[int]]:
+def places_of(blocks: int) -> list[list[int]]:
     """Which blocks each register has, so that words come out in their order."""
     sets = range(0, LANES, 4 * blocks)
     return [[start + 4 * i + j for i in range(blocks)] for start in sets for j in range(4)]
+
+
+def places_in_order(blocks: int) -> list[list[int]]:
+    """So that blocks come out one after the other."""
+    return [[*range(i, i + blocks)] for i in range(0, LANES, blocks)]
 
 
 def _quarters(builder: Any, places: list[int], a: ir.Value, b: ir.Value) -> ir.Value:
@@ -116,7 +121,7 @@ def _in_one(builder: Any, parts: list[ir.Value]) -> ir.Value:
     return parts[0]
 
 
-def _words(builder: Any, registers: list[ir.Value]) -> list[ir.Value]:
+def words_of(builder: Any, registers: list[ir.Value]) -> list[ir.Value]:
     """Four vectors of sixteen words: rows for columns in every four registers."""
     kind = ir.VectorType(I32, 2 * registers[0].type.count)
     found: list[list[ir.Value]] = [[], [], [], []]
@@ -141,7 +146,9 @@ def _following(builder: Any, places: list[list[int]], low: ir.Value, high: ir.Va
     return [builder.add(first, ir.Constant(kind, step)) for step in steps]
 
 
-def _gathered(builder: Any, places: list[list[int]], lows: ir.Value, highs: ir.Value) -> list[Any]:
+def gathered_blocks(
+    builder: Any, places: list[list[int]], lows: ir.Value, highs: ir.Value
+) -> list[Any]:
     """Those of any low and high halves."""
     orders = ([at for place in some for at in (place, place + LANES)] for some in places)
     masks = (ir.Constant(ir.VectorType(I32, len(order)), order) for order in map(list, orders))
@@ -150,38 +157,32 @@ def _gathered(builder: Any, places: list[list[int]], lows: ir.Value, highs: ir.V
 
 def _function(here: Here, batches: int, gathered: bool, in_order: bool) -> ir.Function:
     """void(schedule, low and high halves of each batch, words): one copy, however many callers."""
-    way, module = _way(here.context), here.builder.module
+    way = way_of(here.context)
     name = f"fastnoise.aes.{batches}.{'gathered' if gathered else 'following'}.{in_order}"
-    if name in module.globals:
-        return module.globals[name]
     halves = LANES_64 if gathered else I64
     kinds = [I32.as_pointer(), *[halves] * (2 * batches), I32.as_pointer()]
-    function = ir.Function(module, ir.FunctionType(ir.VoidType(), kinds), name)
-    function.linkage = "linkonce_odr"
-    function.attributes.add("noinline")
-    builder = ir.IRBuilder(function.append_basic_block("entry"))
-    schedule, *addresses, words = function.args
-    schedule, words = Pointer(builder, schedule), Pointer(builder, words)
-    blocks, make = way[0], _gathered if gathered else _following
-    places = (
-        [[*range(i, i + blocks)] for i in range(0, LANES, blocks)] if in_order else _places(blocks)
-    )
-    states = [
-        state
-        for batch in range(batches)
-        for state in make(builder, places, *addresses[2 * batch : 2 * batch + 2])
-    ]
-    done = _encrypted(way, schedule, states)
-    for batch in range(batches):
-        some = done[batch * len(places) : (batch + 1) * len(places)]
-        vectors = some if in_order else _words(builder, some)
-        for i, vector in enumerate(vectors):
-            at = BATCH * batch + BATCH // len(vectors) * i
-            builder.store(
-                vector, words.of(vector.type, at * 32 // vector.type.element.width), align=4
-            )
-    builder.ret_void()
-    return function
+
+    def write(builder: ir.IRBuilder, *arguments: ir.Value) -> None:
+        schedule, *addresses, words = arguments
+        schedule, words = Pointer(builder, schedule), Pointer(builder, words)
+        blocks, make = way[0], gathered_blocks if gathered else _following
+        places = places_in_order(blocks) if in_order else places_of(blocks)
+        states = [
+            state
+            for batch in range(batches)
+            for state in make(builder, places, *addresses[2 * batch : 2 * batch + 2])
+        ]
+        done = encrypted(way, schedule, states)
+        for batch in range(batches):
+            some = done[batch * len(places) : (batch + 1) * len(places)]
+            vectors = some if in_order else words_of(builder, some)
+            for i, vector in enumerate(vectors):
+                at = BATCH * batch + BATCH // len(vectors) * i
+                builder.store(
+                    vector, words.of(vector.type, at * 32 // vector.type.element.width), align=4
+                )
+
+    return common_function(here, name, kinds, write)
 
 
 def _written(here: Here, function: ir.Function, *arguments: Any) -> None:
@@ -211,7 +212,7 @@ def two_batches(
 ):
     """Two, whose rounds take turns: 0.65 -> 0.49 ns for 8 bytes."""
     halves = low, high, next_low, next_high
-    if _way(here.context)[0] == 4:
+    if way_of(here.context)[0] == 4:
         function = _function(here, 2, False, False)
         _written(here, function, schedule.of(I32), *halves, words.of(I32, offset))
         return
@@ -238,7 +239,7 @@ batch_of, batch_in_order = (_gathered_intrinsic(in_order) for in_order in (False
 @intrinsic
 def substituted_word(here, word: uint32) -> uint32:
     """AES's substitution of each byte."""
-    builder, (_, encrypt) = here.builder, _way(here.context)
+    builder, (_, encrypt) = here.builder, way_of(here.context)
     if encrypt is encrypted_by_bits:
         ones = here.number(0x01010101, I32)
         bits = substituted([word >> bit & ones for bit in range(8)])

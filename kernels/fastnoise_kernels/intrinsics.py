@@ -82,3 +82,19 @@ def _value(here: Here, kind: Any, value: ir.Value) -> Any:
         values = map(functools.partial(_value, here), kind, parts)
         return kind.instance_class(*values) if hasattr(kind, "instance_class") else tuple(values)
     return Number(builder, value)
+
+
+def common_function(
+    here: Here, name: str, kinds: list[ir.Type], write: Callable[..., None]
+) -> ir.Function:
+    """A function of that name, written once in a module, however many callers it has."""
+    module = here.builder.module
+    if name in module.globals:
+        return module.globals[name]
+    function = ir.Function(module, ir.FunctionType(ir.VoidType(), kinds), name)
+    function.linkage = "linkonce_odr"
+    function.attributes.add("noinline")
+    builder = ir.IRBuilder(function.append_basic_block("entry"))
+    write(builder, *function.args)
+    builder.ret_void()
+    return function

@@ -20,6 +20,13 @@ from fastnoise_kernels.aes import batch, batch_in_order, batch_of, expanded, two
 from fastnoise_kernels.ahead import fetch_with_batches
 from fastnoise_kernels.jit import inner, kernel
 from fastnoise_kernels.layout import BATCH, EXTRA_INDEX, KEY_INDEX, KEY_WORDS, SHORT
+from fastnoise_kernels.memory import copy
+from fastnoise_kernels.scattered import (
+    scattered_batch,
+    scattered_short_rows,
+    two_scattered_batches,
+    two_scattered_short_rows,
+)
 
 HALF = np.uint64(32)
 NEXT_INDEX = np.uint64(1 << 32)  # added to the upper half of a block
@@ -85,37 +92,41 @@ def fill_words(schedule, first, n, width, words, ahead):
 @inner
 def fill_words_of(schedule, ids, tops, width, words):
     """The words of the rows `ids`, in the same groups of 16; tops: see `filler.Tile`."""
-    lows, highs = np.zeros(16, np.uint64), np.zeros(16, np.uint64)
-    shared = np.empty(BATCH, np.uint32)
-    short, stored = width <= SHORT, words_stored(width)
-    for start in range(0, len(ids), 16):
-        some = min(16, len(ids) - start)
-        for lane in range(some):
-            lows[lane] = np.uint64(ids[start + lane])
-        for lane in range(some if len(tops) > 0 else 0):
-            highs[lane] = np.uint64(tops[start + lane])
-        if short:
-            shared_words(schedule, lows, highs, shared, words, start * stored)
-        else:
-            for index in range(stored // 4):
-                batch_of(schedule, lows, highs, words, start * stored + index * BATCH)
-                for lane in range(16):
-                    highs[lane] += NEXT_INDEX
-            for lane in range(16):
-                highs[lane] &= np.uint64(0xFFFFFFFF)
+    whole = len(ids) // 16
+    fill_groups(schedule, ids, tops, whole, width, words)
+    if len(ids) % 16:
+        last, high = np.zeros(16, np.int64), np.zeros(16, np.uint32)
+        copy(ids[16 * whole :], last)
+        copy(tops[16 * whole :], high)
+        fill_groups(schedule, last, high, 1, width, words[16 * whole * words_stored(width) :])
 
 
 @inner
-def shared_words(schedule, rows, highs, room, words, at):
-    """Both words of sixteen rows, of the blocks that they share with others."""
-    lows = np.empty(16, np.uint64)
-    for lane in range(16):
-        lows[lane] = shared_low(rows[lane])
-    batch_of(schedule, lows, highs, room, 0)
-    for i in range(SHORT):
-        for lane in range(16):
-            first, second = room[16 * i + lane], room[16 * (i + SHORT) + lane]
-            words[at + 16 * i + lane] = second if rows[lane] & np.uint64(16) else first
+def fill_groups(schedule, ids, tops, groups, width, words):
+    """Whole groups of rows."""
+    if width <= SHORT:
+        for group in range(0, groups - 1, 2):
+            at = 16 * group
+            two_scattered_short_rows(schedule, ids, tops, at, 0, at + 16, 0, words, at * SHORT)
+        if groups % 2:
+            at = 16 * (groups - 1)
+            scattered_short_rows(schedule, ids, tops, at, 0, words, at * SHORT)
+        return
+    blocks = (width + 3) // 4
+    batches, at, index = groups * blocks, 0, 0
+    for done in range(0, batches - 1, 2):
+        next_at, next_index = following_of(at, index, blocks)
+        to = done * BATCH
+        two_scattered_batches(schedule, ids, tops, at, index, next_at, next_index, words, to)
+        at, index = following_of(next_at, next_index, blocks)
+    if batches % 2:
+        scattered_batch(schedule, ids, tops, at, index, words, (batches - 1) * BATCH)
+
+
+@inner
+def following_of(at, index, blocks):
+    """The next block of the sixteen rows at place `at`, or the first of the next sixteen."""
+    return (at, index + 1) if index < blocks - 1 else (at + 16, 0)
 
 
 @inner

@@ -49,9 +49,11 @@ def test_demo__of_nobody(capsys):
 USE = """
 import warnings
 import numpy as np, fastnoise as fn
+import pyarrow as pa
 from mechanisms import CHOICES, DRAWN, INTEGERS, VECTORS
 
 warnings.simplefilter("ignore", fn.TextbookNoiseWarning)
+ONE = {"epsilon": 1.0, "sensitivity": 1.0}
 s = fn.Stream.from_key(bytes(32))
 for count in (3, 40_000):
     for m in DRAWN:
@@ -70,6 +72,12 @@ for count in (3, 40_000):
             m.choose(np.zeros((count, 3), kind))
             m.choose(np.zeros((count, 3), kind), stream=s, rows=np.arange(count)[::-1])
     s.keystream(count * 16)
+    fn.Laplace(1.0).perturb(np.zeros(count), stream=s, rows=np.arange(count)[::-1] << 40)
+    plan = {"key": ["id"], "release": "a", "columns": {"x": {"mechanism": "laplace", **ONE}}}
+    for key in (["id"], ["id", "number"]):
+        table = {"x": np.zeros(count), "number": np.arange(count) - 9}
+        table["id"] = [f"person {i}" for i in range(count)]
+        fn.Plan(plan | {"key": key}).perturb(pa.table(table), stream=s)
 """
 
 

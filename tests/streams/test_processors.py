@@ -68,6 +68,7 @@ def test_without_a_compiler__the_same_noise_slowly():
     """NUMBA_DISABLE_JIT, which people set to debug their own kernels."""
     script = """
         import numpy as np
+        import pyarrow as pa
         import fastnoise as fn
         stream = fn.Stream.from_key(bytes(32))
         x = np.linspace(-9, 9, 100)
@@ -86,5 +87,16 @@ def test_without_a_compiler__the_same_noise_slowly():
         print(fn.BoxStaircase(1.0, (1.0, 9.0)).perturb(x.reshape(-1, 2), stream=stream).tolist())
         print(fn.StaircaseChoice(1.0).choose(x.reshape(-1, 4), stream=stream).tolist())
         print(stream.keystream(100).hex())
+        print(fn.Staircase(1.0).perturb(x, stream=stream, rows=range(600, 0, -6)).tolist())
+        try:
+            fn.Staircase(1.0).perturb(x, stream=stream, rows=[7] * 100)
+        except ValueError as problem:
+            print(problem)
+        column = {"mechanism": "laplace", "epsilon": 1.0, "sensitivity": 1.0}
+        ids = {"id": [5, 7, 2**63 - 1], "texts": ["Ann", "-7", "c0ffee" * 5 + "00"]}
+        for key in ("id", "texts", ["texts", "id"]):
+            plan = fn.Plan({"key": key, "release": "a", "columns": {"x": column}})
+            table = pa.table({"x": [0.0, 1.0, 2.0], **ids})
+            print(plan.perturb(table, stream=stream)["x"].to_pylist())
         """
     assert run(script, NUMBA_DISABLE_JIT="1") == run(script)
