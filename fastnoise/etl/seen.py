@@ -64,7 +64,9 @@ def _repeats(run: Rows) -> bool:
 
 def _share(one: Rows, other: Rows) -> bool:
     """Whether two sorted runs, each without repeats, have an address in common."""
-    if not one.ids.size:
+    if not one.ids.size or not other.ids.size:
+        return False
+    if one.ids[-1] < other.ids[0] or other.ids[-1] < one.ids[0]:  # as in a table in order
         return False
     places = np.minimum(np.searchsorted(one.ids, other.ids), one.ids.size - 1)
     same = other.ids[one.ids[places] == other.ids]
