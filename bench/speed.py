@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from bench.busy import busy_table
 from bench.engine import engine_table
 from bench.etl import etl_table
 from bench.mechanisms import flat_table, mechanism_table
@@ -13,6 +14,7 @@ from bench.table import record, shown
 
 TABLES = {
     "engine": engine_table,
+    "busy": busy_table,
     "mechanisms": mechanism_table,
     "flat": flat_table,
     "roofline": roofline_table,

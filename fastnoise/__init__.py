@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from fastnoise.optimum.bounds import cost_bounds as cost_bounds
     from fastnoise.stream import InsecureStreamWarning as InsecureStreamWarning
     from fastnoise.stream import Stream as Stream
+    from fastnoise.threads import set_threads as set_threads
 
 # Where each public name lives; it is imported when it is first used, and numpy with it.
 _HOMES = {entry.name: entry.home for entry in _REGISTRY.values()} | {
@@ -48,6 +49,7 @@ _HOMES = {entry.name: entry.home for entry in _REGISTRY.values()} | {
     "TextbookNoiseWarning": "fastnoise.dispatch",
     "approximate": "fastnoise.optimum.approximate",
     "cost_bounds": "fastnoise.optimum.bounds",
+    "set_threads": "fastnoise.threads",
 }
 
 __all__ = [*_HOMES, "__version__"]

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+READ = 1 / 16  # of the time that it takes to draw and add an element: it is only looked at
+
 
 def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """A view to read: kernels are compiled for those, which is what many containers hand out."""
@@ -43,4 +45,4 @@ def count_bad(x: npt.NDArray[Any], nan: bool) -> int:
     """How many values are infinite, or NaN unless those are allowed."""
     if not compiles():
         return int(np.count_nonzero(np.isinf(x) if nan else ~np.isfinite(x)))
-    return int(kernels("release").count_bad(x.size, read_only(x), nan))
+    return int(kernels("release").count_bad(x.size, read_only(x), nan, grain=READ))

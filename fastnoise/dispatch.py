@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
+from fastnoise_kernels import threads as _threads  # noqa: F401  # refuses FASTNOISE_NUM_THREADS
 from fastnoise_kernels.layout import EXACT_FLOAT
 
 from fastnoise.arrays import (

@@ -1,12 +1,14 @@
 """Fixtures, marks and places for all tests."""
 
 import shutil
+from contextlib import ExitStack
 from pathlib import Path
 
 import fastnoise_kernels
 import numpy as np
 import pytest
 from fastnoise_kernels import lanes
+from fastnoise_kernels.threads import exactly
 from numba.core.registry import cpu_target
 
 import fastnoise as fn
@@ -35,12 +37,13 @@ def rng() -> np.random.Generator:
 
 @pytest.fixture
 def threads():
-    """Set the number of threads, as far as there are so many; what it was comes back afterwards."""
+    """Set the number of threads, as far as there are so many, also for calls with few rows."""
     import numba
 
     before = numba.get_num_threads()
-    yield lambda count: numba.set_num_threads(min(count, numba.config.NUMBA_NUM_THREADS))
-    numba.set_num_threads(before)
+    with ExitStack() as until_the_end:
+        yield lambda count: until_the_end.enter_context(exactly(count))
+    numba.set_num_threads(before)  # benchmarks set it
 
 
 @pytest.fixture

@@ -12,6 +12,9 @@ import time
 from pathlib import Path
 from typing import Any
 
+from fastnoise_kernels.processors import available
+from fastnoise_kernels.threads import set_count
+
 from fastnoise.etl.job import Job, prepare, receipt_of, run
 from fastnoise.etl.plan import Plan
 from fastnoise.etl.receipt import in_all, page
@@ -100,14 +103,12 @@ def _key(path: Path) -> bytes:
 def _set_threads(threads: int | None) -> None:
     if threads is None:
         return
-    import numba
     import pyarrow
 
-    most = int(numba.config.NUMBA_NUM_THREADS)
     if threads < 1:
         raise ValueError(f"--threads must be at least 1, not {threads}")
-    numba.set_num_threads(min(threads, most))
-    pyarrow.set_cpu_count(min(threads, most))
+    set_count(threads)
+    pyarrow.set_cpu_count(min(threads, available()))
 
 
 def _summary(job: Job, seconds: float | None) -> dict[str, Any]:

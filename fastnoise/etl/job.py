@@ -11,6 +11,8 @@ from functools import partial
 from pathlib import Path, PurePath
 from typing import Any, BinaryIO
 
+from fastnoise_kernels.threads import at_most, wanted
+
 from fastnoise.columns import arrow
 from fastnoise.etl.csv import CsvSource
 from fastnoise.etl.ipc import IpcSource
@@ -232,16 +234,13 @@ def _a_thread_for_the_writer() -> Iterator[None]:
 
     A file of four noisy columns in eight takes three quarters of the time on two cores.
     """
-    import numba
-
     pyarrow = arrow()
-    threads, readers = numba.get_num_threads(), pyarrow.cpu_count()
-    numba.set_num_threads(max(1, threads - 1))
+    threads, readers = wanted(), pyarrow.cpu_count()
     pyarrow.set_cpu_count(max(1, min(threads, readers) - 1))
     try:
-        yield
+        with at_most(max(1, threads - 1)):
+            yield
     finally:
-        numba.set_num_threads(threads)
         pyarrow.set_cpu_count(readers)
 
 

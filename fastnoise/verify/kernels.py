@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from fastnoise_kernels.threads import exactly
 
 from fastnoise.identity import noise_identity
 from fastnoise.rows import Rows
@@ -33,7 +32,7 @@ def check_floats(threads: int, tally: Tally) -> None:
     """Does every row fall to a thread that rounds to nearest and knows denormal floats?"""
     from fastnoise_kernels.workers import odd_rows
 
-    with using(threads):
+    with exactly(threads):
         odd = odd_rows(MANY)
     tally.add(MANY, [f"{odd:,} of {MANY:,} rows in threads that compute otherwise"] if odd else [])
 
@@ -61,7 +60,7 @@ def check_kernel(mechanism: Any, tally: Tally) -> None:
     chosen = np.linspace(0, count - 1, SOME, dtype=int).tolist() + plain.undecided(count)[:SOME]
     expected = [plain.row(row) for row in chosen]
     for threads in thread_counts():
-        with using(threads):
+        with exactly(threads):
             drawn = in_steps(mechanism, mechanism.sample(count, stream=stream.at(0)))
         where = f"rows of {count} in {threads} threads under key {key.hex()}"
         compare(drawn[chosen], expected, where, tally)
@@ -114,16 +113,3 @@ def thread_counts() -> list[int]:
     import numba
 
     return sorted({1, int(numba.config.NUMBA_NUM_THREADS)})
-
-
-@contextmanager
-def using(threads: int) -> Iterator[None]:
-    """Run kernels in this many threads."""
-    import numba
-
-    before = numba.get_num_threads()
-    numba.set_num_threads(threads)
-    try:
-        yield
-    finally:
-        numba.set_num_threads(before)

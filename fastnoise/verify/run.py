@@ -108,12 +108,13 @@ def machine() -> dict[str, Any]:
     import llvmlite.binding
     import numba
     import numpy as np
+    from fastnoise_kernels.jit import threads_now
 
     return {
         "processor": f"{platform.machine()} ({llvmlite.binding.get_host_cpu_name()})",
         "system": platform.system(),
         "cores": os.cpu_count(),
-        "threads": int(numba.get_num_threads()),
+        "threads": threads_now(),
         "python": platform.python_version(),
         "numpy": np.__version__,
         "numba": numba.__version__,

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from fastnoise_kernels.threads import exactly
 
 from fastnoise.stream import Stream
-from fastnoise.verify.kernels import thread_counts, using
+from fastnoise.verify.kernels import thread_counts
 from fastnoise.verify.outcome import Row, Tally, by_family
 from fastnoise.verify.subjects import CHOICES, USUAL, data_dtype, families
 
@@ -32,7 +33,7 @@ def check_slices(mechanism: Any, tally: Tally) -> None:
     for start in STARTS:
         whole = run(mechanism, x, stream.at(start))
         for threads in thread_counts():
-            with using(threads):
+            with exactly(threads):
                 for a, b in ((0, n), (1, n - 1), (7, 7 + 333), (n // 3, n // 2 + 1), (n - 1, n)):
                     rows = range(start + a, start + b)
                     parts = {

@@ -16,9 +16,11 @@ import numba
 import numpy as np
 from numba import prange
 
-from fastnoise_kernels import forks
+from fastnoise_kernels import forks, threads
 from fastnoise_kernels.cache import kernel_cache
 from fastnoise_kernels.float_mode import usual_floats
+from fastnoise_kernels.turns import NANOSECONDS, nanoseconds, take
+from fastnoise_kernels.waiting import Waiting, load_openmp
 
 # No fastmath anywhere: the same bits on every machine. numpy's error model: no hidden branches.
 OPTIONS = {"nogil": True, "error_model": "numpy"}
@@ -27,6 +29,9 @@ inner = numba.njit(**OPTIONS)
 # A body of a loop that is to be vectorised must be part of it, however long it is.
 inlined = numba.njit(forceinline=True, **OPTIONS)
 
+load_openmp()
+waiting = Waiting()
+
 
 class Kernel:
     """A loop `function(start, stop, *arguments)` over rows, compiled twice from one source.
@@ -34,8 +39,10 @@ class Kernel:
     Call it with the number of rows and the arguments; the sum of what the parts return comes back.
     """
 
-    # Below this, waking threads costs more than it saves (measured: 10 to 30 microseconds).
-    PARALLEL_ROWS = 16_384
+    # Below this, waking threads costs what it saves: 30 to 50 microseconds, of 100 for the fastest.
+    PARALLEL_ELEMENTS = 131_072
+    PIECE_ELEMENTS = 8_192  # a piece takes a few microseconds or more, and what starts it 0.3
+    PIECES = 16  # per thread: the last ones are short beside the call
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
@@ -49,14 +56,30 @@ class Kernel:
     def parallel(self) -> Any:
         return _cached(numba.njit(parallel=True, **OPTIONS)(_parallel_twin(self)))
 
-    def __call__(self, rows: int, *arguments: Any, grain: int = 1) -> int:
-        """`grain`: how many elements a row stands for when weighing threads against their cost."""
+    def __call__(self, rows: int, *arguments: Any, grain: float = 1) -> int:
+        """`grain`: how many drawn elements a row takes as long as."""
+        forced = threads.forced()
         if _warming.up:
-            if threads_now():
-                self.parallel(0, 1, *arguments)  # no rows: compiled, and nothing done
-        elif rows * grain >= self.PARALLEL_ROWS and rows > 1 and (threads := threads_now()) > 1:
-            return int(self.parallel(rows, min(rows, 4 * threads), *arguments))
+            if threads_may_run():
+                self._shared(0, 1, 1, arguments)  # no rows: compiled, and nothing done
+        elif rows > 1 and (forced or rows * grain >= self.PARALLEL_ELEMENTS):
+            if waiting.owes and not forced:
+                with waiting.paid():
+                    return int(self.serial(0, rows, *arguments))
+            if (count := threads_now()) > 1:
+                least = max(1, int(self.PIECE_ELEMENTS / grain))
+                piece = min(max(least, rows // (self.PIECES * count)), -(-rows // count))
+                return self._shared(rows, piece, count, arguments)
         return int(self.serial(0, rows, *arguments))
+
+    def _shared(self, rows: int, piece: int, count: int, arguments: tuple[Any, ...]) -> int:
+        taken = np.zeros(1, np.int64)
+        began, ready = np.zeros((2, count + 1), np.int64)  # the last is the caller's
+        with _numba_threads(count):
+            total = int(self.parallel(taken, began, ready, rows, piece, *arguments))
+        waited = began[:-1].min() - began[-1] + ready[-1] - ready[:-1].min()
+        waiting.add(waited / NANOSECONDS, (ready[-1] - began[-1]) / NANOSECONDS)
+        return total
 
 
 kernel = Kernel
@@ -87,17 +110,21 @@ def _cached(dispatcher: Any) -> Any:
 def _parallel_twin(of: Kernel) -> Callable[..., Any]:
     serial = of.serial
 
-    def twin(rows, tasks, *arguments):  # type: ignore[no-untyped-def]
-        left = np.zeros(tasks, np.bool_)  # by threads that compute otherwise: for this one to do
-        total = 0
-        for task in prange(tasks):
-            if usual_floats():
-                total += serial(rows * task // tasks, rows * (task + 1) // tasks, *arguments)
-            else:
-                left[task] = True
-        for task in range(tasks):
-            if left[task]:
-                total += serial(rows * task // tasks, rows * (task + 1) // tasks, *arguments)
+    def twin(taken, began, ready, rows, piece, *arguments):  # type: ignore[no-untyped-def]
+        total, workers = 0, len(began) - 1
+        began[workers] = nanoseconds()  # when this thread called, and when the last one was ready
+        for worker in prange(workers):
+            began[worker] = nanoseconds()
+            if usual_floats():  # what others would compute is left for this thread
+                start = take(taken, piece)
+                while start < rows:
+                    total += serial(start, min(start + piece, rows), *arguments)
+                    start = take(taken, piece)
+            ready[worker] = nanoseconds()
+        ready[workers] = nanoseconds()
+        start = take(taken, piece)
+        if start < rows:
+            total += serial(start, rows, *arguments)
         return total
 
     return named_after(of.function, "parallel", twin)
@@ -112,15 +139,38 @@ def named_after(
     return other
 
 
+@contextmanager
+def _numba_threads(count: int) -> Iterator[None]:
+    """Else all that numba has would be woken, for nothing."""
+    before = numba.get_num_threads()
+    if count == before:
+        yield
+        return
+    numba.set_num_threads(count)
+    try:
+        yield
+    finally:
+        numba.set_num_threads(before)
+
+
 def threads_now() -> int:
-    """How many threads a parallel twin would use at this moment; 0 if it must not run at all.
+    """How many threads a large call uses at this moment."""
+    forced = threads.forced()
+    count = forced or threads.wanted()
+    if count == 1 or not threads_may_run():
+        return 1
+    most = numba.config.NUMBA_NUM_THREADS if forced else numba.get_num_threads()
+    return min(count, int(most))
+
+
+def threads_may_run() -> bool:
+    """Whether a parallel twin may run at all; starts numba's threads if so.
 
     GNU OpenMP kills a forked child that enters a parallel region after its parent did. The
     workqueue layer aborts the process when two Python threads are inside, even in someone else's
     kernels: so it is used only where there is one thread.
     """
     if forks.threads_are_gone:
-        return 0
-    threads = int(numba.get_num_threads())  # starts them, which makes the layer known
-    alone = threading.active_count() == 1
-    return threads if alone or numba.threading_layer() != "workqueue" else 0
+        return False
+    numba.get_num_threads()  # starts them, which makes the layer known
+    return threading.active_count() == 1 or numba.threading_layer() != "workqueue"

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import fastnoise as fn
-from bench import engine, etl, mechanisms, roofline, scaling, table
+from bench import busy, engine, etl, mechanisms, roofline, scaling, table
 from bench.report import runs as kept_runs
 from bench.report.blocks import PAGES, blocks, pages
 from bench.suite import recipes
@@ -94,6 +94,7 @@ def test_tables(capsys):
         assert {len(row) for row in rows} == {len(one.names)}
     assert "BoxStaircase" in capsys.readouterr().out
     assert len(table.shown(etl.etl_table(3_000, 1_000)).rows) == 6
+    assert len(table.shown(busy.busy_table({1_000: 2})).rows) == 1
     assert len(scaling.scaling((100, 1_000))) == 2 * 5
 
 
