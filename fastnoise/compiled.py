@@ -16,8 +16,10 @@ import numpy.typing as npt
 
 def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """A view to read: kernels are compiled for those, which is what many containers hand out."""
+    if not array.flags.writeable:
+        return array
     view = array.view()
-    view.flags.writeable = False
+    view.setflags(write=False)
     return view
 
 

@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 
 from fastnoise.bits import compiled_blocks
+from fastnoise.pieces import Part, Present
 from fastnoise.progress import progress
 from fastnoise.registry import REGISTRY
 from fastnoise.rows import Rows
@@ -33,6 +34,7 @@ def _jobs() -> list[tuple[str, Callable[[], object]]]:
     jobs: list[tuple[str, Callable[[], object]]] = [
         ("keystream", partial(Stream.from_key(bytes(32)).keystream, ROWS)),
         ("single blocks", partial(compiled_blocks, bytes(32), [0])),
+        ("strided and nullable values", _move),
     ]
     ready: set[str] = set()
 
@@ -54,3 +56,11 @@ def _jobs() -> list[tuple[str, Callable[[], object]]]:
                 zeros = np.zeros((ROWS, *mechanism._row_shape), dtype)
                 add(partial(mechanism.perturb, zeros), law.filler, f"{dtype} {what}")
     return jobs
+
+
+def _move() -> None:
+    for dtype in FLOATS:
+        part = Part(np.zeros(ROWS, dtype), Present(np.zeros(ROWS, np.uint8), 0))
+        values = np.empty(ROWS, dtype)
+        part.read(0, values)
+        part.lines.write(0, values)
