@@ -189,7 +189,10 @@ def refuse_bad_values(parts: Sequence[Part], nan: str) -> None:
     if parts[0].values.dtype.kind != "f":
         return
     keep = nan == "keep"
-    if bad := sum([_count_bad(part, keep) for part in parts]):
+    bad = 0
+    for part in parts:
+        bad += _count_bad(part, keep) if part.flat is None else count_bad(part.flat, keep)
+    if bad:
         what = "infinite" if keep else "NaN or infinite"
         cure = "drop them" if keep else 'drop or fill them, or pass nan="keep" to let NaN through'
         where, value = _first_bad(parts, keep)
@@ -198,8 +201,6 @@ def refuse_bad_values(parts: Sequence[Part], nan: str) -> None:
 
 
 def _count_bad(part: Part, keep: bool) -> int:
-    if part.flat is not None:
-        return count_bad(part.flat, keep) if part.flat.size else 0
     return sum(count_bad(values, keep) for values in _read(part))
 
 

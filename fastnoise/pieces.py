@@ -20,6 +20,7 @@ Array = npt.NDArray[Any]
 
 VALUES = 1 << 16  # of a piece, for each thread: half a megabyte of float64
 BLOCK = 512  # values of a line that are moved at a time
+LINES = 64  # that are moved at a time
 LINE_BYTES = 64  # of a line of a cache
 
 
@@ -97,7 +98,7 @@ class Lines(NamedTuple):
                 axes.append((n, stride))
         *others, (length, step) = axes or [(1, 0)]
         denser = any(abs(stride) < abs(step) for _, stride in others)
-        shape, strides = np.array(others or [(1, 0)], np.int64).T.copy()
+        shape, strides = np.array(others or [(1, length * step)], np.int64).T.copy()
         block = LINE_BYTES // array.itemsize if denser else BLOCK
         return cls(array, array.ctypes.data, shape, strides, length, step, block)
 
@@ -133,7 +134,7 @@ class Lines(NamedTuple):
             across = blocks > lines  # then threads share out blocks, else lines
             tasks = blocks if across else lines
             memory = self.memory + column * self.step
-            where = tasks, across, line, lines, columns, self.block
+            where = tasks, across, line, lines, columns, self.block, LINES
             yield (
                 (*where, memory, self.shape, self.strides, self.step),
                 (buffer + done * values.itemsize, values.itemsize),

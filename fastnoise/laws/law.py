@@ -130,7 +130,7 @@ class Law(ABC):
         words = self.tables.astype("<u8").tobytes(), self.grids.astype("<f8").tobytes()
         return sha256(encoded((*words, int(self.snapped)))).digest()
 
-    @property
+    @cached_property
     def whole(self) -> float:
         """Where floats are on the grid by themselves; nothing is snapped in textbook noise."""
         return ldexp(self.grid, 52) if self.snapped else 0.0
@@ -148,7 +148,7 @@ class Law(ABC):
         before, skip = divmod(done, self.dim) if done else (0, 0)
         rows = rows.after(before) if before else rows
         chunk = Chunk(key, rows, skip, read_only(x), out, limits)
-        count = (skip + out.size + self.dim - 1) // self.dim
+        count = -(-(skip + out.size) // self.dim)
         if compiles():
             self._perturb_compiled(chunk, count)
         else:

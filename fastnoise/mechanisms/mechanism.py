@@ -172,7 +172,7 @@ class Additive(Mechanism):
         The certificate decides, but it takes milliseconds: it is asked where a float, which is
         right to a billionth, does not know. A mechanism's own grid is never refused.
         """
-        if grid == self.grid:
+        if grid == self.grid:  # looked up, while a guarantee is made
             return
         privacy = self.privacy
         if privacy.changed is None or rows <= privacy.changed:
