@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
+from importlib import import_module
 
 import numpy as np
 
@@ -33,6 +35,43 @@ class Engine:
 
     def perturb_small(self) -> None:
         self.mechanism.perturb(self.x[:SMALL], out=self.y[:SMALL])
+
+    def perturb_one(self) -> None:
+        self.mechanism.perturb(self.x[:1], out=self.y[:1])
+
+    def layouts(self) -> dict[str, Callable[[], object]]:
+        """Calls on what kernels cannot take as it is."""
+        pandas, pyarrow = import_module("pandas"), import_module("pyarrow")
+        x, mechanism, side = self.x, self.mechanism, int(self.rows**0.5)
+        square = np.asfortranarray(x[: side * side].reshape(side, side))
+        missing = self.generator.random(len(x)) < 0.1
+        inputs = {
+            "every other float64": np.repeat(x, 2)[::2],
+            "every other float32": np.repeat(x.astype(np.float32), 2)[::2],
+            "int64 to float64": (1000 * x).astype(np.int64),
+            "big-endian float64": x.astype(">f8"),
+            "Fortran order": square,
+            "Arrow, a tenth null": pyarrow.array(x, mask=missing),
+            "pandas Float64, a tenth NA": pandas.Series(pandas.arrays.FloatingArray(x, missing)),
+        }
+        return {
+            what: partial(mechanism.perturb, values, nan="keep") for what, values in inputs.items()
+        }
+
+    def layout_lines(self) -> Iterator[tuple[str, str, str]]:
+        """Against a contiguous array, on as many threads."""
+        calls = self.layouts()
+        for threads in (1, 2):
+            set_threads(threads)
+            plain, *others = seconds(
+                partial(self.mechanism.perturb, self.x), *calls.values(), runs=5
+            )
+            for what, time in zip(calls, others, strict=True):
+                yield (
+                    f"{what} against contiguous float64, {threads} thread{'s' * (threads > 1)}",
+                    f"{time / plain:.2f} x ({time * 1e9 / self.rows:.2f} ns a value)",
+                    "",
+                )
 
     def stream(self) -> None:
         """Many values through two buffers: each is a slice of one long column."""
@@ -93,8 +132,10 @@ class Engine:
         )
         yield from id_lines(self.rows)
         set_threads(2)
-        (short,) = seconds(self.perturb_small, runs=2_000)
-        yield f"perturb of {SMALL:,} rows", f"{short * 1e6:.1f} microseconds", "<= 25"
+        one, short = seconds(self.perturb_one, self.perturb_small, runs=2_000)
+        yield "perturb of 1 row", f"{one * 1e6:.1f} microseconds", "<= 6"
+        yield f"perturb of {SMALL:,} rows", f"{short * 1e6:.1f} microseconds", "<= 10"
+        yield from self.layout_lines()
         ratio, importing = import_ratio()
         yield (
             "import of Staircase against import numpy",

@@ -16,7 +16,8 @@ import numpy.typing as npt
 from fastnoise_kernels.layout import EXACT_FLOAT
 
 from fastnoise.compiled import count_bad
-from fastnoise.laws.law import CHUNK, Law
+from fastnoise.laws.law import Law
+from fastnoise.pieces import Part, pieces
 from fastnoise.validation import data_array, data_refusal, refusal
 
 Array = npt.NDArray[Any]
@@ -27,6 +28,9 @@ BEYOND_INT64 = "x must be integers from -2**63 to 2**63 - 1, not beyond, if they
 
 # Of a memmap comes an array in memory: where else to write is for the caller to say, with `out`.
 PLAIN_ARRAYS = (np.ndarray, np.matrix, np.memmap)
+
+
+ARRAYS = np.ndarray, np.generic, list, tuple
 
 
 def array_of(x: Any, row_shape: tuple[int, ...], law: Law) -> Array:
@@ -42,8 +46,10 @@ def check_row_shape(name: str, found: tuple[int, ...], wanted: tuple[int, ...]) 
 
 
 def _float_array(x: Any, law: Law) -> Array:
+    if type(x) is np.ndarray and x.dtype in FLOATS:
+        return x  # as most are; the rest would find nothing else, in three times the time
     allowed = "numbers: a scalar, a list or a NumPy array of float64, float32 or integers"
-    if isinstance(x, np.ndarray | np.generic | list | tuple):
+    if isinstance(x, ARRAYS):
         data = _as_array(x, allowed)
     elif isinstance(x, bool) or not isinstance(x, Real):
         raise TypeError(data_refusal("x", x, allowed))
@@ -51,9 +57,13 @@ def _float_array(x: Any, law: Law) -> Array:
         data = np.asarray(max(-EXACT_FLOAT, min(int(x), EXACT_FLOAT)))
     else:
         data = np.asarray(_scalar(x, law))
-    if data.dtype.kind not in "iu" and data.dtype.newbyteorder("=") not in FLOATS:
+    if data.dtype not in FLOATS and not _may_be_float(data.dtype):
         raise TypeError(data_refusal("x", data, allowed))
     return data
+
+
+def _may_be_float(kind: np.dtype[Any]) -> bool:
+    return kind.kind in "iu" or kind.newbyteorder("=") in FLOATS
 
 
 def _scalar(x: Real, law: Law) -> float:
@@ -81,7 +91,7 @@ def _scalar(x: Real, law: Law) -> float:
 
 def _integer_array(x: Any) -> Array:
     allowed = "integers: a scalar, a list or a NumPy array of int8 to int64 or uint8 to uint64"
-    if isinstance(x, np.ndarray | np.generic | list | tuple):
+    if isinstance(x, ARRAYS):
         data = _as_array(x, allowed)
         if data.size == 0 and isinstance(x, list | tuple):
             return data.astype(np.int64)
@@ -120,7 +130,7 @@ def result_for(data: Array, out: Any, law: Law) -> Array:
     if out is None:
         return np.empty_like(data, kind, subok=False)
     result = checked_out(out, data.shape, kind)
-    if is_same(data, result) or not np.may_share_memory(data, result):
+    if data is out or not np.may_share_memory(data, result) or is_same(data, result):
         return result
     if np.shares_memory(data, result):
         raise ValueError("out must be x itself or share no memory with it: they overlap in part")
@@ -148,9 +158,9 @@ def checked_out(out: Any, wanted: tuple[int, ...], kind: np.dtype[Any]) -> Array
 
 def _overlaps(array: Array) -> bool:
     """Whether any two elements share memory, exactly; quick where axes are nested in each other."""
-    axes = sorted((abs(s), n) for s, n in zip(array.strides, array.shape, strict=True) if n > 1)
-    if array.size == 0:
+    if array.flags.c_contiguous or array.size == 0:
         return False
+    axes = sorted((abs(s), n) for s, n in zip(array.strides, array.shape, strict=True) if n > 1)
     extent, nested = array.itemsize, True
     for stride, n in axes:
         nested &= stride >= extent
@@ -175,46 +185,47 @@ def noise_dtype(dtype: Any, law: Law) -> np.dtype[Any]:
     return kind
 
 
-def refuse_bad_values(parts: Sequence[Array], nan: str) -> None:
-    if parts[0].dtype.kind != "f":
+def refuse_bad_values(parts: Sequence[Part], nan: str) -> None:
+    if parts[0].values.dtype.kind != "f":
         return
     keep = nan == "keep"
-    counts = [_count_bad(part, keep) for part in parts]
-    if bad := sum(counts):
+    bad = 0
+    for part in parts:
+        bad += _count_bad(part, keep) if part.flat is None else count_bad(part.flat, keep)
+    if bad:
         what = "infinite" if keep else "NaN or infinite"
         cure = "drop them" if keep else 'drop or fill them, or pass nan="keep" to let NaN through'
-        first = next(i for i, count in enumerate(counts) if count)
-        where, value = _first_bad(parts[first], keep, sum(part.size for part in parts[:first]))
+        where, value = _first_bad(parts, keep)
         count = f"{bad} {what} value{'s' if bad > 1 else ''}"
         raise ValueError(f"x has {count}, the first {value} at {where}: {cure}")
 
 
-def _count_bad(data: Array, keep: bool) -> int:
-    if data.size == 0:
-        return 0
-    return sum(
-        count_bad(part, keep) for part in ([data.reshape(-1)] if is_plain(data) else buffers(data))
-    )
+def _count_bad(part: Part, keep: bool) -> int:
+    return sum(count_bad(values, keep) for values in _read(part))
 
 
-def _first_bad(data: Array, keep: bool, before: int) -> tuple[str, float]:
-    """Where, after so many values of other parts, and what."""
-    done = 0
-    for part in buffers(data):
-        bad = np.isinf(part) if keep else ~np.isfinite(part)
-        if bad.any():
-            flat = done + int(bad.argmax())
-            index = tuple(int(i) for i in np.unravel_index(flat, data.shape))
-            return f"index {before + index[0] if len(index) == 1 else index}", float(data[index])
-        done += part.size
+def _read(part: Part) -> Iterator[Array]:
+    kind = part.values.dtype.newbyteorder("=")
+    buffer = np.empty(0, kind)
+    for piece in pieces(1, part.lines):
+        size = piece.stop - piece.start
+        buffer = buffer if buffer.size else np.empty(size, kind)  # the first one is the largest
+        part.read(piece.start, buffer[:size])
+        yield buffer[:size]
+
+
+def _first_bad(parts: Sequence[Part], keep: bool) -> tuple[str, float]:
+    """Where, and what."""
+    before = 0
+    for part in parts:
+        done = 0
+        for values in _read(part):
+            bad = np.isinf(values) if keep else ~np.isfinite(values)
+            if bad.any():
+                place = int(bad.argmax())
+                index = tuple(map(int, np.unravel_index(done + place, part.values.shape)))
+                where = before + index[0] if len(index) == 1 else index
+                return f"index {where}", float(values[place])
+            done += values.size
+        before += part.values.size
     raise AssertionError("a bad value was counted and is gone: x changed during the call")
-
-
-def is_plain(array: Array) -> bool:
-    return array.flags.c_contiguous and array.flags.aligned and array.dtype.isnative
-
-
-def buffers(data: Array) -> Iterator[Array]:
-    kind = data.dtype.newbyteorder("=")
-    flags = ["external_loop", "buffered"]
-    yield from np.nditer(data, flags, ["readonly", "contig"], kind, order="C", buffersize=CHUNK)  # type: ignore[call-overload]

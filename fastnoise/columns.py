@@ -13,12 +13,14 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from fastnoise.pieces import Part, Present
+
 Array = npt.NDArray[Any]
 ALLOWED = "a column of float64, float32 or integers"
 
 
 class Column(Protocol):
-    parts: list[Array]  # one at least
+    parts: list[Part]  # one at least
 
     def with_values(self, results: Sequence[Array]) -> Any: ...
 
@@ -63,7 +65,7 @@ class _NumpyColumn:
     """A pandas Series that holds a NumPy array; its missing values are NaN."""
 
     def __init__(self, x: Any) -> None:
-        self.x, self.parts = x, [x.to_numpy()]
+        self.x, self.parts = x, [Part(x.to_numpy())]
 
     def with_values(self, results: Sequence[Array]) -> Any:
         return _pandas_like(self.x, results[0])
@@ -84,7 +86,7 @@ class _ArrowColumn:
         if not (floats or pyarrow.types.is_integer(kind)):
             outer = str(kind).partition("<")[0]  # names within may come from the data
             raise TypeError(f"x must be {ALLOWED}, not of {outer}")
-        self.parts = [_values(chunk) for chunk in self.chunks]
+        self.parts = [_part(chunk) for chunk in self.chunks]
 
     def with_values(self, results: Sequence[Array]) -> Any:
         pairs = zip(self.chunks, results, strict=True)
@@ -132,29 +134,35 @@ def _is_single(x: Any) -> bool:
     return hasattr(x, "__arrow_c_array__") or not hasattr(x, "__arrow_c_stream__")
 
 
-def _values(chunk: Any) -> Array:
-    """The values of a chunk, 0 where they are missing; a copy only then."""
+def _part(chunk: Any) -> Part:
+    """The values of a chunk, in its memory."""
     kind = np.dtype(chunk.type.to_pandas_dtype())
     if len(chunk) == 0:
-        return np.empty(0, kind)
+        return Part(np.empty(0, kind))
     whole = np.frombuffer(chunk.buffers()[1], kind, chunk.offset + len(chunk))
-    values = whole[chunk.offset :]
-    if chunk.null_count:
-        values = np.where(chunk.is_null().to_numpy(zero_copy_only=False), kind.type(0), values)
-    return values
+    bits = chunk.buffers()[0] if chunk.null_count else None
+    present = None if bits is None else Present(np.frombuffer(bits, np.uint8), chunk.offset)
+    return Part(whole[chunk.offset :], present)
 
 
 def _like(chunk: Any, values: Array) -> Any:
-    """An array of these values that is null where `chunk` is, whose bits it shares."""
+    """An array of these values, which are 0 where `chunk` is null, and it is null there, too."""
     pyarrow = arrow()
-    kind = pyarrow.from_numpy_dtype(values.dtype)
-    if not chunk.null_count:
-        return pyarrow.Array.from_buffers(kind, len(values), [None, pyarrow.py_buffer(values)])
-    values[chunk.is_null().to_numpy(zero_copy_only=False)] = 0  # not the noise of the row
-    skipped, first = divmod(chunk.offset, 8)  # bits are shared by whole bytes
-    padded = values if first == 0 else np.concatenate([np.zeros(first, values.dtype), values])
-    buffers = [chunk.buffers()[0].slice(skipped), pyarrow.py_buffer(padded)]
-    return pyarrow.Array.from_buffers(kind, len(values), buffers, chunk.null_count, first)
+    kind, bits = pyarrow.from_numpy_dtype(values.dtype), None
+    if chunk.null_count:
+        bits = _shifted(chunk.buffers()[0], chunk.offset, len(values))
+    buffers = [bits, pyarrow.py_buffer(values)]
+    return pyarrow.Array.from_buffers(kind, len(values), buffers, chunk.null_count)
+
+
+def _shifted(bits: Any, first: int, count: int) -> Any:
+    """The bits from `first` on: a copy of them unless that is the first one of a byte."""
+    skipped, shift = divmod(first, 8)
+    if shift == 0:
+        return bits.slice(skipped)
+    found = np.frombuffer(bits, np.uint8)[skipped : (first + count + 7) // 8]
+    upper = np.append(found[1:], np.uint8(0)) << (8 - shift)
+    return arrow().py_buffer(found >> shift | upper)
 
 
 def _pandas_dtype(dtype: Any, kind: Any) -> Any:

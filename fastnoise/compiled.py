@@ -18,8 +18,10 @@ READ = 1 / 16  # of the time that it takes to draw and add an element: it is onl
 
 def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """A view to read: kernels are compiled for those, which is what many containers hand out."""
+    if not array.flags.writeable:
+        return array
     view = array.view()
-    view.flags.writeable = False
+    view.setflags(write=False)
     return view
 
 

@@ -47,6 +47,9 @@ class Rows(NamedTuple):
         return top << 64 | int(self.ids[i]) & LOW_BITS
 
 
+FROM_0 = Rows(0)
+
+
 def check_stream(stream: Any) -> None:
     if stream is not None and not isinstance(stream, Stream):
         # The type only: what stands there may be a key.
@@ -58,7 +61,7 @@ def rows_and_key(
 ) -> tuple[Rows, bytes]:
     """For `count` draws: of a fresh key, or of the stream's for this identity, its next rows."""
     if stream is None:
-        return Rows(0), os.urandom(KEY_BYTES)
+        return FROM_0, os.urandom(KEY_BYTES)
     rows = rows if rows is not None else Rows(stream._reserve(count))
     return rows, stream._noise_key(identity)
 

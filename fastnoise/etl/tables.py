@@ -19,6 +19,7 @@ from fastnoise.etl.metadata import after_noise
 from fastnoise.etl.plan import Plan
 from fastnoise.etl.seen import Seen
 from fastnoise.identity import entry_identity, ids_identity, noise_identity
+from fastnoise.pieces import Part
 from fastnoise.rows import Rows, by_the_first, check_stream
 from fastnoise.stream import KEY_BYTES, Stream
 
@@ -91,26 +92,29 @@ def _perturbed(entry: Entry, columns: Sequence[Any], stream: Stream, rows: Rows)
     if len(columns) == 1:
         return [entry.mechanism.perturb(columns[0], **options)]
     views = [column_of(column, "keep") for column in columns]
-    vectors = np.empty((sum(map(len, views[0].parts)), len(views)))
+    vectors = np.empty((sum(part.values.size for part in views[0].parts), len(views)))
     for i, view in enumerate(views):
         np.concatenate([_clamped(part) for part in view.parts], out=vectors[:, i])
     entry.mechanism.perturb(vectors, out=vectors, **options)
     return [_split(view, vectors[:, i]) for i, view in enumerate(views)]
 
 
-def _clamped(part: Any) -> Any:
-    """Integers that floats hold exactly, as in a column of their own."""
-    if part.dtype.kind == "f":
-        return part
-    extent = np.iinfo(part.dtype)
-    return np.clip(part, max(extent.min, -EXACT_FLOAT), min(extent.max, EXACT_FLOAT))
+def _clamped(part: Part) -> Any:
+    """As floats; integers are those that floats hold exactly, as in a column of their own."""
+    kind = part.values.dtype if part.values.dtype.kind == "f" else np.dtype(np.float64)
+    values = np.empty(part.values.size, kind)
+    part.read(0, values)
+    return values if part.values.dtype == kind else values.clip(-EXACT_FLOAT, EXACT_FLOAT, values)
 
 
 def _split(view: Column, values: Any) -> Any:
     """A column like `view`, of these values."""
-    kind = view.parts[0].dtype if view.parts[0].dtype.kind == "f" else np.float64
-    ends = np.cumsum([len(part) for part in view.parts])[:-1]
-    return view.with_values(np.split(values.astype(kind), ends))
+    kind = view.parts[0].values.dtype
+    ends = np.cumsum([part.values.size for part in view.parts])[:-1]
+    results = np.split(values.astype(kind if kind.kind == "f" else np.float64), ends)
+    for part, result in zip(view.parts, results, strict=True):
+        part.blank(0, result)
+    return view.with_values(results)
 
 
 def perturb_table(plan: Plan, table: Any, stream: Stream | None) -> Any:

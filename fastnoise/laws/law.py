@@ -30,6 +30,9 @@ Array = npt.NDArray[Any]
 CHUNK = 1 << 18  # rows at a time where they pass through a buffer
 
 
+KEY_WORDS = np.dtype("<u4")
+
+
 class Limits(NamedTuple):
     """What data is clipped to; what the sum may be: the limits of an integer dtype; NaN or not."""
 
@@ -127,7 +130,7 @@ class Law(ABC):
         words = self.tables.astype("<u8").tobytes(), self.grids.astype("<f8").tobytes()
         return sha256(encoded((*words, int(self.snapped)))).digest()
 
-    @property
+    @cached_property
     def whole(self) -> float:
         """Where floats are on the grid by themselves; nothing is snapped in textbook noise."""
         return ldexp(self.grid, 52) if self.snapped else 0.0
@@ -142,9 +145,10 @@ class Law(ABC):
         integers, int64 or uint64. `done` values of the same call came before: `rows` are those of
         the whole call.
         """
-        skip = done % self.dim
-        chunk = Chunk(key, rows.after(done // self.dim), skip, read_only(x), out, limits)
-        count = (skip + out.size + self.dim - 1) // self.dim
+        before, skip = divmod(done, self.dim) if done else (0, 0)
+        rows = rows.after(before) if before else rows
+        chunk = Chunk(key, rows, skip, read_only(x), out, limits)
+        count = -(-(skip + out.size) // self.dim)
         if compiles():
             self._perturb_compiled(chunk, count)
         else:
@@ -168,7 +172,7 @@ class Law(ABC):
 
     def _drawn(self, key: bytes, rows: Rows) -> tuple[Any, ...]:
         """What every kernel that draws is told first."""
-        return filler(self.filler), np.frombuffer(key, "<u4"), self.tables, *rows
+        return filler(self.filler), np.frombuffer(key, KEY_WORDS), self.tables, *rows
 
     def _perturb_plainly(self, chunk: Chunk, places: Iterable[int]) -> None:
         """Perturb the values of these rows, in integers without end."""

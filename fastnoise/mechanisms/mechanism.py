@@ -203,8 +203,10 @@ class Additive(Mechanism):
         The certificate decides, but it takes milliseconds: it is asked where a float, which is
         right to a billionth, does not know. A mechanism's own grid is never refused.
         """
+        if grid == self.grid:  # looked up, while a guarantee is made
+            return
         privacy = self.privacy
-        if privacy.changed is None or rows <= privacy.changed or grid == self.grid:
+        if privacy.changed is None or rows <= privacy.changed:
             return
         moved = (rows - privacy.changed) * math.sqrt(math.prod(self._row_shape)) * grid
         most = TOLERATED * privacy.epsilon

@@ -145,7 +145,7 @@ def test_any_layout__and_chunks_that_end_inside_vectors(
     expected = mechanism.perturb(x, stream=stream.at(3))
     rows = rng.permutation(10 * n)[:n]
     keyed = mechanism.perturb(x, stream=stream, rows=rows)
-    monkeypatch.setattr("fastnoise.dispatch.CHUNK", chunk)
+    monkeypatch.setattr("fastnoise.pieces.VALUES", chunk)
     monkeypatch.setattr("fastnoise.laws.line.law.CHUNK", chunk)
     for count in (1, 2):
         threads(count)
@@ -162,16 +162,15 @@ def test_any_layout__and_chunks_that_end_inside_vectors(
 )
 def test_any_layout__a_lost_place_in_a_vector_is_seen(mechanism, stream, rng, monkeypatch):
     """What the test before would say of chunks that forget how much came before them."""
-    dim = getattr(mechanism, "dim", 1)
     x = data(mechanism, rng, 60)
     expected = mechanism.perturb(x, stream=stream.at(3))
 
     right = Law.perturb
 
     def forgetful(law, key, rows, done, *rest):
-        right(law, key, rows, done // dim * dim if dim > 1 else 0, *rest)
+        right(law, key, rows, 0, *rest)
 
-    monkeypatch.setattr("fastnoise.dispatch.CHUNK", 7)
+    monkeypatch.setattr("fastnoise.pieces.VALUES", 7)
     monkeypatch.setattr(Law, "perturb", forgetful)
     got = mechanism.perturb(layouts(x)["last axis"], stream=stream.at(3))
     assert not np.array_equal(got, expected)
@@ -182,7 +181,7 @@ def test_float32_is_float64_cast_once(mechanism, stream, rng, monkeypatch):
     x = data(mechanism, rng, draws(mechanism, 5000)).astype(np.float32)
     wide = mechanism.perturb(x.astype(np.float64), stream=stream.at(0)).astype(np.float32)
     assert same(mechanism.perturb(x, stream=stream.at(0)), wide)
-    monkeypatch.setattr("fastnoise.dispatch.CHUNK", 7)
+    monkeypatch.setattr("fastnoise.pieces.VALUES", 7)
     for kind, array in layouts(x[:200]).items():
         assert np.array_equal(mechanism.perturb(array, stream=stream.at(0)), wide[:200]), kind
 

@@ -235,7 +235,7 @@ def test_interrupt__between_chunks(mechanism, when, layout, monkeypatch):
         if len(calls) == 2 or layout in ("plain", "in place"):
             raise KeyboardInterrupt
 
-    monkeypatch.setattr("fastnoise.dispatch.CHUNK", 100)
+    monkeypatch.setattr("fastnoise.pieces.VALUES", 100)
     monkeypatch.setattr(Law, "perturb", interrupts)
     shape = (500, *mechanism._row_shape)
     room = np.full((*shape[:-1], 2 * shape[-1]), 7, dtype)

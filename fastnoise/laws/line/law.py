@@ -75,15 +75,15 @@ class LineLaw(Law):
         return guarantee(self, changed)
 
     def _perturb_compiled(self, chunk: Chunk, count: int) -> None:
-        limits = chunk.limits
-        drawn = *self._drawn(chunk.key, chunk.rows), chunk.x, chunk.out
+        key, rows, _, x, out, limits = chunk
+        drawn = self._drawn(key, rows)
         if self.integers:
-            bounds = map(chunk.out.dtype.type, limits[:4])
-            undecided = kernels("integers").perturb_integers(count, *drawn, *bounds)
+            bounds = map(out.dtype.type, limits[:4])
+            undecided = kernels("integers").perturb_integers(count, *drawn, x, out, *bounds)
         else:
-            clip = limits.low, limits.high, limits.nan
+            low, high, _, _, nan = limits
             undecided = kernels("release").perturb_floats(
-                count, *drawn, *clip, self.grid, self.whole
+                count, *drawn, x, out, low, high, nan, self.grid, self.whole
             )
         for start in range(0, count, CHUNK) if undecided else ():
             # Next to never with the grid of a mechanism's own; here so that no tail is cut off.
