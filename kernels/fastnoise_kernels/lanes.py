@@ -328,7 +328,8 @@ class Floats(Vector):
         low, lowest = addend.exact_sum(lost)
         high, rest = product.exact_sum(low)
         odd = high + lowest.rounded_to_odd(rest)
-        return lost.equals(0.0).where(product + addend, odd)  # the sign of 0.0, too
+        found: Floats = lost.equals(0.0).where(product + addend, odd)  # the sign of 0.0, too
+        return found
 
     def exact_sum(self, other: Floats) -> tuple[Floats, Floats]:
         """Rounded, and what rounding lost (Knuth)."""
@@ -343,7 +344,8 @@ class Floats(Vector):
         further = (lost > 0.0).where(lost.like(1.0), lost.like(-1.0)).with_sign(bits) > 0.0
         inexact_even = (bits & 1).equals(0) & ~lost.equals(0.0)
         odd = further.where(bits + 1, bits - 1)
-        return inexact_even.where(odd, bits).as_floats()
+        found: Lanes = inexact_even.where(odd, bits)
+        return found.as_floats()
 
     def _product(self, other: Floats) -> tuple[Floats, Floats]:
         """Rounded, and what rounding lost (Dekker)."""

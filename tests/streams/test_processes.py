@@ -6,7 +6,6 @@ Each case runs in an interpreter of its own: an abort or a hang there fails one 
 import textwrap
 
 import pytest
-from conftest import needs_avx2, needs_avx512
 from interpreters import LAYERS, interpreter, run
 
 pytestmark = pytest.mark.long
@@ -290,61 +289,6 @@ def test_kernels__never_import_the_layer_above():
         """
     )
     assert out == "[]"
-
-
-EVERY_LAW = """
-    import numpy as np
-    import fastnoise as fn
-    stream = fn.Stream.from_key(bytes(32))
-    x = np.linspace(-1e3, 1e3, 4_800)
-    parts = [fn.Staircase(e).perturb(x, stream=stream) for e in (1e-3, 0.01, 1.0, 20.0)]
-    laws = [fn.Laplace(1.0), fn.Laplace(1e-3, 7.0)]
-    laws += [fn.L2Laplace(1.0, dim) for dim in (2, 3, 4, 5, 16)]
-    laws += [fn.L1Staircase(1.0, 4), fn.L1Staircase(1e-5, 5)]
-    laws += [fn.BoxStaircase(2.0, (1.0, 9.0, 3.0))]
-    for law in laws:
-        dim = getattr(law, "dim", None)
-        rows = x[: len(x) // dim * dim].reshape(-1, dim) if dim else x
-        parts.append(law.perturb(rows, stream=stream))
-    parts.append(fn.StaircaseChoice(0.1).choose(x.reshape(-1, 12), stream=stream))
-    from fastnoise_kernels import lanes
-    from numba.core.registry import cpu_target
-    has = [lanes.has(cpu_target.target_context, name) for name in ("fma", "avx512f")]
-    print(hash(b"".join(part.tobytes() for part in parts)), *has)
-"""
-# What kernels may use, as they ask for it: of its name alone, numba knows no features.
-HASWELL = "+sse3,+ssse3,+sse4.1,+sse4.2,+popcnt,+avx,+avx2,+fma,+bmi,+bmi2,+f16c,+lzcnt,+movbe"
-
-
-def noise_on(folder, **processor: str) -> list[str]:
-    """A hash of the noise of every law, then whether it was made with FMA and with AVX-512."""
-    environment = {"PYTHONHASHSEED": "1", "FASTNOISE_CACHE_DIR": str(folder)}
-    return run(
-        EVERY_LAW, **(environment if processor else {"PYTHONHASHSEED": "1"}), **processor
-    ).split()
-
-
-@pytest.fixture(scope="module")
-def plain_noise(tmp_path_factory):
-    """Compiled for SSE2, which every processor of this kind has."""
-    folder = tmp_path_factory.mktemp("plain")
-    noise, *has = noise_on(folder, NUMBA_CPU_NAME="generic", NUMBA_CPU_FEATURES="")
-    assert has == ["False", "False"]
-    return noise
-
-
-@needs_avx2
-def test_same_noise_with_wider_vectors(plain_noise, tmp_path):
-    noise, *has = noise_on(tmp_path, NUMBA_CPU_NAME="haswell", NUMBA_CPU_FEATURES=HASWELL)
-    assert has == ["True", "False"]
-    assert noise == plain_noise
-
-
-@needs_avx512
-def test_same_noise_with_the_widest_vectors(plain_noise, tmp_path):
-    noise, *has = noise_on(tmp_path)
-    assert has == ["True", "True"]
-    assert noise == plain_noise
 
 
 def test_without_a_compiler__the_same_noise_slowly():
