@@ -310,7 +310,8 @@ class Floats(Vector):
         """
         if fuses(cpu_target.target_context):
             return self._call("fma", factor, addend)
-        return self * factor + addend
+        rounded_twice: Floats = self * factor + addend
+        return rounded_twice
 
     def times_plus_once(self, factor: Any, addend: Any) -> Floats:
         """The same, rounded once everywhere."""
