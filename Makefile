@@ -7,7 +7,7 @@ OLDEST ?= .venv-oldest
 # Workers share the cores: idle OpenMP threads must sleep, not spin, while others compute.
 PYTEST := OMP_WAIT_POLICY=passive $(BIN)/python -m pytest --numprocesses auto
 
-.PHONY: demo quick test targets oldest lint bench peers report clean
+.PHONY: demo quick test targets arm oldest lint bench peers report clean
 
 $(INSTALLED): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -24,13 +24,21 @@ quick: $(INSTALLED)
 test: $(INSTALLED)
 	$(PYTEST)
 
-# The same bits with one thread, and on x86 with AVX2 and with SSE2 alone; `SELECTION=` runs every test.
+# The same bits with one thread, and on x86 with AVX2 (with and without VAES) and with SSE2 alone, which
+# has no AES either; `SELECTION=` runs every test. bench/suite/targets.py has the same processors.
 SELECTION ?= $(foreach name,slices keystream stream reader integer_reader release rounding choice choice_kernel,tests/*/test_$(name).py)
-HASWELL := +sse3,+ssse3,+sse4.1,+sse4.2,+popcnt,+avx,+avx2,+fma,+bmi,+bmi2,+f16c,+lzcnt,+movbe
+# Where only the cipher differs.
+SHORT := $(foreach name,slices keystream,tests/*/test_$(name).py)
+HASWELL := +sse3,+ssse3,+sse4.1,+sse4.2,+popcnt,+avx,+avx2,+fma,+bmi,+bmi2,+f16c,+lzcnt,+movbe,+aes
 targets: $(INSTALLED)
 	NUMBA_NUM_THREADS=1 $(PYTEST) $(SELECTION)
 	NUMBA_CPU_NAME=haswell NUMBA_CPU_FEATURES=$(HASWELL) $(PYTEST) $(SELECTION)
+	NUMBA_CPU_NAME=haswell NUMBA_CPU_FEATURES=$(HASWELL),+vaes $(PYTEST) $(SHORT)
 	NUMBA_CPU_NAME=generic NUMBA_CPU_FEATURES= $(PYTEST) $(SELECTION)
+
+# Digests on an emulated ARM64, as tests/arm64.py says; tens of minutes.
+arm: $(INSTALLED)
+	$(BIN)/python tests/arm64.py .arm
 
 # A short selection with the oldest version of each dependency that pyproject.toml allows.
 oldest:

@@ -11,6 +11,7 @@ from bench.mechanisms import flat_table, mechanism_table
 from bench.roofline import roofline_table
 from bench.scaling import scaling
 from bench.table import record, shown
+from bench.targets import targets_table
 
 TABLES = {
     "engine": engine_table,
@@ -19,6 +20,7 @@ TABLES = {
     "flat": flat_table,
     "roofline": roofline_table,
     "etl": etl_table,
+    "targets": targets_table,
 }
 
 

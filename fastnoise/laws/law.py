@@ -203,6 +203,6 @@ def _float_sum(value: float, noise: int, grid: float, snapped: bool, limits: Lim
     if snapped and abs(value) < grid * 2.0**52:
         steps = value / grid  # exact: grids are powers of two
         value = (floor(steps) + (steps - floor(steps) >= 0.5)) * grid
-    if abs(noise) <= EXACT_FLOAT:
+    if snapped and abs(noise) <= EXACT_FLOAT:
         return value + noise * grid + 0.0  # rounded once; -0.0 is 0.0
     return nearest_float(Fraction(value) + noise * Fraction(grid))

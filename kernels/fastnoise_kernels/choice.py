@@ -52,7 +52,7 @@ def level_of(size, sizes):
     1/2 is rounded; it is a unit away, and 2**53 at most.
     """
     _, offset, per_half = sizes
-    return (size + offset).times_plus(per_half, INTEGER_FLOAT)
+    return (size + offset).times_plus_once(per_half, INTEGER_FLOAT)
 
 
 def lesser(one, other):

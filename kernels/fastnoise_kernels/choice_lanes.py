@@ -41,8 +41,8 @@ def size_and_level(cost, sizes):
     scale, offset, per_unit = sizes
     one, other = LESS_A_HALF
     floor = cost.floored_times_plus(scale, FLOORING)
-    size = cost.like(-one).times_plus(other, floor).size()
-    return size, (size + offset).times_plus(per_unit, INTEGER_FLOAT).as_bits()
+    size = cost.like(-one).times_plus_once(other, floor).size()
+    return size, (size + offset).times_plus_once(per_unit, INTEGER_FLOAT).as_bits()
 
 
 class Sixteen:

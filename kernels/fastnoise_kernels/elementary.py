@@ -1,5 +1,7 @@
 """Logarithm, power of two, sine and cosine of sixteen rows, and bounds on their errors.
 
+The bounds hold with and without fused multiply-add: bits may differ, and what follows must not.
+
 libm differs between machines, and its errors are not documented. Polynomials were fitted at
 Chebyshev points, or by Remez' algorithm, in 60 digits; `tests/drawing/test_polynomials.py`
 proves the error bounds, and `tests/drawing/test_elementary.py` measures the errors.
@@ -96,7 +98,8 @@ def falling_power(times: Floats, rate: Any) -> Floats:
     """2**(times * rate) of at most 1; 0.0 instead of less than 2**-1021.5.
 
     Its relative error is below POWER_ERROR even if the rate's is two roundings, 2**-52, which times
-    1022 is 2**-42 in the exponent. The polynomial's own is 2**-39.8.
+    1022 is 2**-42 in the exponent; a product that is not fused adds 2**-44. The polynomial's own is
+    2**-39.8.
     """
     near = times.times_plus(rate, INTEGER_FLOAT)
     x = times.times_plus(rate, INTEGER_FLOAT - near)

@@ -41,6 +41,10 @@ class Here(NamedTuple):
         return Floats(self.builder, ir.Constant(FLOAT_LANES, [value] * FLOAT_LANES.count))
 
     @property
+    def fuses(self) -> bool:
+        return lanes.fuses(self.context)
+
+    @property
     def has_avx512(self) -> bool:
         return lanes.has_avx512(self.context)
 

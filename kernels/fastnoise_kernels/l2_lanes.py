@@ -19,7 +19,9 @@ less than 3/2 h / u downwards, and h / u upwards. R**2 moves by twice that; R by
 R + R', so by 3/2 h / (u R) if it grows, where R + R' > 2 R, and by 2 h / (u R) if it shrinks, even
 to 0. At m = 0 a logarithm may be anything, but there 2 h / (u R) is more than 1/5, which times 8
 cells or more decides nothing (`chi` looks itself). `Precision` has those sums rounded up
-generously. Where h is 2**-39, quicker functions do: NEAR is added to h, and 2 NEAR to cos and sin.
+generously. Products that are not fused with a sum add a unit at most where a coordinate is one;
+to logarithms they add 0.03 units, to cosines and sines 0.5, which their bounds have room for. Where
+h is 2**-39, quicker functions do: NEAR is added to h, and 2 NEAR to cos and sin.
 """
 
 from functools import reduce
@@ -63,10 +65,12 @@ class Precision(NamedTuple):
     bits: int
     place_bits: int  # of an angle, besides its quarter
     off: float = 0.0  # error of logarithms, besides rounding; that of sines is twice as large
+    product: float = 0.0  # what rounding adds to a product before something is added to it
 
     def on(self, here):
         """On the processor that is compiled for: quicker functions are those of AVX-512."""
-        return self if here.has_avx512 else self._replace(off=0.0)
+        off = self.off if here.has_avx512 else 0.0
+        return self._replace(off=off, product=0.0 if here.fuses else ROUND)
 
     @property
     def unknown(self):
@@ -76,7 +80,8 @@ class Precision(NamedTuple):
     @property
     def relative(self):
         """The error of a radius times a cosine, with all the rounding from there on."""
-        return 1.6 * 2.0 ** -(self.place_bits + 1) + 12.8 * ROUND + 2 * self.off
+        rounding = 12.8 * ROUND + self.product
+        return 1.6 * 2.0 ** -(self.place_bits + 1) + rounding + 2 * self.off
 
     @property
     def least(self):

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Self, TypeVar
 
 from llvmlite import ir
+from numba.core.registry import cpu_target
 
 LANES = 16
 I8, I16, I32, I64 = (ir.IntType(bits) for bits in (8, 16, 32, 64))
@@ -303,8 +304,60 @@ class Floats(Vector):
         return self._call("sqrt")
 
     def times_plus(self, factor: Any, addend: Any) -> Floats:
-        """self * factor + addend, rounded once."""
-        return self._call("fma", factor, addend)
+        """self * factor + addend, rounded once or, where there is no instruction for it, twice.
+
+        For products that are exact, and for bounds with room for the error of both.
+        """
+        if fuses(cpu_target.target_context):
+            return self._call("fma", factor, addend)
+        rounded_twice: Floats = self * factor + addend
+        return rounded_twice
+
+    def times_plus_once(self, factor: Any, addend: Any) -> Floats:
+        """The same, rounded once everywhere."""
+        if fuses(cpu_target.target_context):
+            return self._call("fma", factor, addend)
+        return self.times_plus_in_parts(factor, addend)
+
+    def times_plus_in_parts(self, factor: Any, addend: Any) -> Floats:
+        """The same without an instruction for it, of products of 2**-960 or more, or 0.
+
+        Three exact floats are added (Boldo & Melquiond 2008), which takes twenty times as long as
+        rounding twice; LLVM would call libm for each lane. No number may exceed 2**990.
+        """
+        addend, (product, lost) = self.like(addend), self._product(self.like(factor))
+        low, lowest = addend.exact_sum(lost)
+        high, rest = product.exact_sum(low)
+        odd = high + lowest.rounded_to_odd(rest)
+        found: Floats = lost.equals(0.0).where(product + addend, odd)  # the sign of 0.0, too
+        return found
+
+    def exact_sum(self, other: Floats) -> tuple[Floats, Floats]:
+        """Rounded, and what rounding lost (Knuth)."""
+        total = self + other
+        others = total - self
+        return total, (self - (total - others)) + (other - others)
+
+    def rounded_to_odd(self, other: Floats) -> Floats:
+        """The sum; if it is not exact, that of both floats next to it whose last bit is set."""
+        total, lost = self.exact_sum(other)
+        bits = total.as_bits()
+        further = (lost > 0.0).where(lost.like(1.0), lost.like(-1.0)).with_sign(bits) > 0.0
+        inexact_even = (bits & 1).equals(0) & ~lost.equals(0.0)
+        odd = further.where(bits + 1, bits - 1)
+        found: Lanes = inexact_even.where(odd, bits)
+        return found.as_floats()
+
+    def _product(self, other: Floats) -> tuple[Floats, Floats]:
+        """Rounded, and what rounding lost (Dekker)."""
+        product, (a, b), (c, d) = self * other, self._parts(), other._parts()
+        return product, b * d - (((product - a * c) - b * c) - a * d)
+
+    def _parts(self) -> tuple[Floats, Floats]:
+        """Two floats of 26 bits (Veltkamp)."""
+        scaled = self * (2.0**27 + 1.0)
+        high = scaled - (scaled - self)
+        return high, self - high
 
     def floored_times_plus(self, factor: Any, addend: Any) -> Floats:
         """self * factor + addend, rounded down; with AVX-512 alone."""
@@ -373,6 +426,11 @@ def loop(
 def has(context: Any, feature: str) -> bool:
     """Whether the processor that is compiled for has it."""
     return f"+{feature}" in str(context.codegen().magic_tuple()[-1]).split(",")
+
+
+def fuses(context: Any) -> bool:
+    """Whether it multiplies and adds in one instruction, with one rounding: all ARM64 do."""
+    return has(context, "fma") or context.codegen().magic_tuple()[0].startswith("aarch64")
 
 
 def has_avx512(context: Any) -> bool:

@@ -119,12 +119,13 @@ def places(word, width, shift, most):
     """`bounded` for sixteen rows less half - odd, in floats; and a mask of careful ones.
 
     In units of half * 2**-53, a float has an error of 2 for the bits of a word that it lacks, 1 for
-    those of the constants, 1 for the shift and 1 for rounding itself: 5, where `room` is 8.
+    those of the constants, 1 for the shift, 1 for its product, and 1 for rounding itself: 6, where
+    `room` is 8. Products of a width may be twice as large, and so this one is fused everywhere.
     What is sure to have no integer between itself and twice `room` more is where the word is, and
     the word not biased, since those are above an integer by width * 2**-64 at most. From a half of
     2**49 on, nothing is sure.
     """
-    least = unit(word).times_plus(width, shift)
+    least = unit(word).times_plus_once(width, shift)
     place = least.floor()
     return place, ~(least - place < most)
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 from llvmlite import ir
-from numba import float64, int64, uint64
+from numba import boolean, float64, int64, uint64
 
 from fastnoise_kernels import lanes
 from fastnoise_kernels.intrinsics import intrinsic
@@ -86,12 +86,22 @@ def product_high(here, a: uint64, b: uint64) -> uint64:
 
 
 @intrinsic
-def times_plus(here, value: float64, factor: float64, addend: float64) -> float64:
+def fuses(here) -> boolean:
+    """Whether the processor multiplies and adds in one instruction."""
+    return here.number(lanes.fuses(here.context), ir.IntType(1))
+
+
+@intrinsic
+def fused(here, value: float64, factor: float64, addend: float64) -> float64:
+    """value * factor + addend, rounded once; slow where a processor has no instruction for it."""
+    numbers = (value.value, factor.value, addend.value)
+    return Number(here.builder, lanes.call(here.builder, "llvm.fma.f64", DOUBLE, *numbers))
+
+
+@inlined
+def times_plus(value, factor, addend):
     """value * factor + addend, of a product that is exact: the same bits with and without fma."""
-    builder, numbers = here.builder, (value.value, factor.value, addend.value)
-    if lanes.has(here.context, "fma"):
-        return Number(builder, lanes.call(builder, "llvm.fma.f64", DOUBLE, *numbers))
-    return Number(builder, builder.fadd(builder.fmul(*numbers[:2]), numbers[2]))
+    return fused(value, factor, addend) if fuses() else value * factor + addend
 
 
 @inlined

@@ -9,11 +9,20 @@ import numpy as np
 
 from fastnoise_kernels.aes import expanded
 from fastnoise_kernels.ahead import look_at_halves, nothing_ahead
+from fastnoise_kernels.exact import times_plus_once
 from fastnoise_kernels.filler import call_filler, rows_before
 from fastnoise_kernels.jit import inner, kernel
 from fastnoise_kernels.lanes import WOVEN
 from fastnoise_kernels.layout import DIM, WIDTH
-from fastnoise_kernels.memory import copy, element, put, rows_intrinsic, times_plus, wide_vectors
+from fastnoise_kernels.memory import (
+    copy,
+    element,
+    fuses,
+    put,
+    rows_intrinsic,
+    times_plus,
+    wide_vectors,
+)
 from fastnoise_kernels.release import add_tile, canonical, clipped, is_in_place, set_aside, snap
 from fastnoise_kernels.words import words_room
 
@@ -86,8 +95,11 @@ def add_values(noise, begin, end, x, out, low, high, grids, inverses, whole):
     grids: repeated often enough for long loops.
     """
     wide_vectors()
+    for i in range(begin, end if whole == 0.0 and not fuses() else begin):
+        value = clipped(np.float64(x[i - begin]), low, high)
+        out[i - begin] = canonical(times_plus_once(noise[i], grids[i % len(grids)], value))
     at = begin
-    while at < end:
+    while at < end and (whole > 0.0 or fuses()):
         phase, done = at % len(grids), at - begin
         size = min(len(grids) - phase, end - at)
         for i in range(size):
@@ -112,7 +124,7 @@ def add_decided_values(noise, begin, end, x, out, base, low, high, grids, whole)
         else:
             value = clipped(np.float64(x[base + i]), low, high)
             point = snap(value, grid, 1.0 / grid, grid * whole)
-            out[base + i] = canonical(point + noise[i] * grid)
+            out[base + i] = canonical(times_plus_once(noise[i], grid, point))
     return undecided
 
 

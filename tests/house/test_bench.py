@@ -13,11 +13,12 @@ import numpy as np
 import pytest
 
 import fastnoise as fn
-from bench import busy, engine, etl, mechanisms, roofline, scaling, table
+from bench import busy, engine, etl, mechanisms, roofline, scaling, table, targets
 from bench.report import runs as kept_runs
 from bench.report.blocks import PAGES, blocks, pages
 from bench.suite import recipes
 from bench.suite.cases import SUBJECTS
+from bench.suite.targets import environment
 
 pytestmark = pytest.mark.long
 
@@ -96,6 +97,17 @@ def test_tables(capsys):
     assert len(table.shown(etl.etl_table(3_000, 1_000)).rows) == 6
     assert len(table.shown(busy.busy_table({1_000: 2})).rows) == 1
     assert len(scaling.scaling((100, 1_000))) == 2 * 5
+
+
+@pytest.mark.usefixtures("one_run")
+def test_targets__have_a_line_for_each_mechanism():
+    assert list(targets.measure(2_560, 1)) == [targets.KEYSTREAM, *SUBJECTS]
+
+
+def test_targets__are_those_of_make():
+    """The same features, in the same order."""
+    found = environment("AVX2, AES-NI")["NUMBA_CPU_FEATURES"]
+    assert f"HASWELL := {found}\n" in (ROOT / "Makefile").read_text()
 
 
 def test_roofline__counts_the_keystream():
