@@ -1,8 +1,7 @@
 """Arrays that kernels cannot take as they are, in pieces that they can.
 
-Strided, converted and nullable values go through a buffer, a piece at a time. A piece is so small
-that each thread finds what it has fetched in its second-level cache when it perturbs it, and again
-when it writes it back.
+Strided, converted and nullable values go through a buffer, a piece at a time. All threads fill it,
+perturb it and write it back, and it stays in the cache meanwhile.
 """
 
 from __future__ import annotations
@@ -18,9 +17,9 @@ from fastnoise.compiled import compiles, kernels, read_only
 
 Array = npt.NDArray[Any]
 
-VALUES = 1 << 16  # of a piece, for each thread: half a megabyte of float64
+VALUES = 1 << 18  # of a piece, for each thread: a quarter of that takes 0.2 ns longer per value
 BLOCK = 512  # values of a line that are moved at a time
-LINES = 64  # that are moved at a time
+LINES = 512  # that are moved at a time
 LINE_BYTES = 64  # of a line of a cache
 
 
