@@ -17,7 +17,7 @@ from fastnoise_kernels.layout import EXACT_FLOAT
 
 from fastnoise.compiled import count_bad
 from fastnoise.laws.law import Law
-from fastnoise.pieces import Part, pieces
+from fastnoise.pieces import Part, in_threads
 from fastnoise.validation import data_array, data_refusal, refusal
 
 Array = npt.NDArray[Any]
@@ -201,31 +201,21 @@ def refuse_bad_values(parts: Sequence[Part], nan: str) -> None:
 
 
 def _count_bad(part: Part, keep: bool) -> int:
-    return sum(count_bad(values, keep) for values in _read(part))
-
-
-def _read(part: Part) -> Iterator[Array]:
     kind = part.values.dtype.newbyteorder("=")
-    buffer = np.empty(0, kind)
-    for piece in pieces(1, part.lines):
-        size = piece.stop - piece.start
-        buffer = buffer if buffer.size else np.empty(size, kind)  # the first one is the largest
-        part.read(piece.start, buffer[:size])
-        yield buffer[:size]
+    return sum(in_threads(lambda piece: count_bad(part.read(piece, kind), keep), part.pieces()))
 
 
 def _first_bad(parts: Sequence[Part], keep: bool) -> tuple[str, float]:
     """Where, and what."""
     before = 0
     for part in parts:
-        done = 0
-        for values in _read(part):
+        for piece in part.pieces():
+            values = part.read(piece, part.values.dtype.newbyteorder("="))
             bad = np.isinf(values) if keep else ~np.isfinite(values)
             if bad.any():
                 place = int(bad.argmax())
-                index = tuple(map(int, np.unravel_index(done + place, part.values.shape)))
+                index = tuple(map(int, np.unravel_index(piece.start + place, part.values.shape)))
                 where = before + index[0] if len(index) == 1 else index
                 return f"index {where}", float(values[place])
-            done += values.size
         before += part.values.size
     raise AssertionError("a bad value was counted and is gone: x changed during the call")

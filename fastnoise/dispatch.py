@@ -32,7 +32,7 @@ from fastnoise.float_mode import refuse_odd_floats
 from fastnoise.identity import noise_identity
 from fastnoise.laws.grids import CHANGED
 from fastnoise.laws.law import Law, Limits
-from fastnoise.pieces import Lines, Part, flat, is_plain, pieces
+from fastnoise.pieces import Part, Piece, flat, in_threads, is_plain, write
 from fastnoise.rows import FROM_0, Rows, check_stream, requested_rows, rows_and_key
 from fastnoise.stream import KEY_BYTES, Stream
 from fastnoise.validation import bounds, integer_bounds, one_of, refusal, shape
@@ -214,24 +214,23 @@ def _run_in_pieces(
     key: bytes,
     limits: Limits,
 ) -> None:
-    """Through a buffer, which is written back only when it is whole.
+    """Through buffers, which are written back only when they are whole.
 
     A call that is interrupted leaves the rest of `result` as it was: in place, nothing is lost.
     """
     kind = _working_dtype(result.dtype)
-    buffer, lines = np.empty(0, kind), Lines.of(result)
     x, out = part.ready(kind), _ready(result, kind)
-    for piece in pieces(law.dim, part.lines, lines):
-        size = piece.stop - piece.start
-        buffer = buffer if buffer.size else np.empty(size, kind)  # the first one is the largest
-        values = buffer[:size]
-        if x is None:
-            part.read(piece.start, values)
-        to = values if out is None else out[piece]
-        law.perturb(key, rows, done + piece.start, values if x is None else x[piece], to, limits)
-        part.blank(piece.start, to)
+
+    def perturb(piece: Piece) -> None:
+        values = part.read(piece, kind) if x is None else x[piece.range]
+        to = np.empty_like(values) if out is None else out[piece.range]
+        law.perturb(key, rows, done + piece.start, values, to, limits)
+        part.blank(piece, to)
         if out is None:
-            lines.write(piece.start, to)
+            write(piece, to, result)
+
+    for _ in in_threads(perturb, part.pieces()):
+        pass
 
 
 def _limits(clip: Any, kind: np.dtype[Any], integers: bool, nan: bool) -> Limits:

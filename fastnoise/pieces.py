@@ -1,26 +1,57 @@
 """Arrays that kernels cannot take as they are, in pieces that they can.
 
-Strided, converted and nullable values go through a buffer, a piece at a time. All threads fill it,
-perturb it and write it back, and it stays in the cache meanwhile.
+Strided, converted and nullable values go through a buffer, a piece at a time: numpy copies it
+there, a kernel perturbs it, numpy copies it back. It stays in the cache meanwhile, and since neither
+holds the interpreter, several threads do so at once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cached_property
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from math import prod
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from fastnoise.compiled import compiles, kernels, read_only
+from fastnoise.compiled import compiles, kernels
 
 Array = npt.NDArray[Any]
+T = TypeVar("T")
 
-VALUES = 1 << 18  # of a piece, for each thread: a quarter of that takes 0.2 ns longer per value
-BLOCK = 512  # values of a line that are moved at a time
-LINES = 512  # that are moved at a time
-LINE_BYTES = 64  # of a line of a cache
+VALUES = 1 << 16  # of a piece: few enough for a second-level cache, and for a kernel of one thread
+
+
+class Piece(NamedTuple):
+    """A box of an array, whose values follow each other in C order."""
+
+    box: tuple[int | slice, ...]
+    start: int  # the place of its first value
+    size: int
+
+    @property
+    def range(self) -> slice:
+        return slice(self.start, self.start + self.size)
+
+
+def pieces(shape: Sequence[int]) -> Iterator[Piece]:
+    """Boxes of an array of that shape, in C order; vectors stay whole where they fit."""
+    axis, inner = len(shape) - 1, 1
+    while axis and inner * shape[axis] <= VALUES:
+        inner *= shape[axis]
+        axis -= 1
+    some, start = max(1, VALUES // max(1, inner)), 0
+    for outer in np.ndindex(*shape[:axis]) if prod(shape) else ():
+        for first in range(0, shape[axis], some):
+            count = min(some, shape[axis] - first)
+            yield Piece((*outer, slice(first, first + count)), start, count * inner)
+            start += count * inner
+
+
+def whole(array: Array) -> Piece:
+    """All of an array with one axis."""
+    return Piece((slice(None),), 0, array.size)
 
 
 class Present(NamedTuple):
@@ -28,6 +59,12 @@ class Present(NamedTuple):
 
     bits: npt.NDArray[np.uint8]
     first: int
+
+    def missing(self, piece: Piece) -> npt.NDArray[np.bool_]:
+        first = self.first + piece.start
+        some = self.bits[first // 8 : (first + piece.size + 7) // 8]
+        there = np.unpackbits(some, bitorder="little")[first % 8 :][: piece.size]
+        return np.logical_not(there.view(np.bool_))
 
 
 class Part:
@@ -42,26 +79,27 @@ class Part:
         """What kernels for that dtype can take as it is."""
         return self.flat if self.values.dtype == kind else None
 
-    @cached_property
-    def lines(self) -> Lines:
-        return Lines.of(self.values)
+    def pieces(self) -> Iterator[Piece]:
+        return pieces(np.atleast_1d(self.values).shape)
 
-    def read(self, start: int, values: Array) -> None:
-        """`values` become those from `start` on in C order, converted; 0 where one is missing."""
-        self.lines.read(start, values)
-        self.blank(start, values)
+    def read(self, piece: Piece, kind: np.dtype[Any]) -> Array:
+        """A copy of a piece in C order, as that dtype; 0 where a value is missing."""
+        values = np.empty(piece.size, kind)
+        box = np.atleast_1d(self.values)[piece.box]
+        np.copyto(values.reshape(box.shape), box, casting="unsafe")
+        self.blank(piece, values)
+        return values
 
-    def blank(self, start: int, values: Array) -> None:
-        """`values`, which belong to those from `start` on, become 0 where one is missing."""
-        if self.present is None:
-            return
-        bits, first = self.present.bits, self.present.first + start
-        if compiles():
-            words = values.view(f"u{values.itemsize}")
-            kernels("strided").blank(values.size, read_only(bits), first, words)
-        else:
-            some = np.unpackbits(bits[first // 8 :], bitorder="little")[first % 8 :]
-            values[some[: values.size] == 0] = 0
+    def blank(self, piece: Piece, values: Array) -> None:
+        """`values`, which belong to the piece, become 0 where one is missing."""
+        if self.present is not None:
+            np.copyto(values, 0, where=self.present.missing(piece))
+
+
+def write(piece: Piece, values: Array, to: Array) -> None:
+    """A piece of `to` becomes `values`, which fit."""
+    box = np.atleast_1d(to)[piece.box]
+    np.copyto(box, values.reshape(box.shape), casting="unsafe")
 
 
 def is_plain(array: Array) -> bool:
@@ -76,85 +114,15 @@ def flat(array: Array) -> Array:
     return view
 
 
-class Lines(NamedTuple):
-    """An array as lines along its last axis, which is as long as its strides allow."""
+def in_threads(work: Callable[[Piece], T], some: Iterator[Piece]) -> Iterator[T]:
+    """What comes of each piece, in order; by as many threads as large calls use.
 
-    array: Array
-    memory: int  # its address
-    shape: npt.NDArray[np.int64]  # of the other axes
-    strides: npt.NDArray[np.int64]
-    length: int
-    step: int
-    block: int  # how much of a line is moved at a time
-
-    @classmethod
-    def of(cls, array: Array) -> Lines:
-        axes: list[tuple[int, int]] = []
-        for n, stride in zip(array.shape, array.strides, strict=True):
-            if axes and axes[-1][1] == n * stride:
-                axes[-1] = axes[-1][0] * n, stride
-            elif n != 1:
-                axes.append((n, stride))
-        *others, (length, step) = axes or [(1, 0)]
-        denser = any(abs(stride) < abs(step) for _, stride in others)
-        shape, strides = np.array(others or [(1, length * step)], np.int64).T.copy()
-        block = LINE_BYTES // array.itemsize if denser else BLOCK
-        return cls(array, array.ctypes.data, shape, strides, length, step, block)
-
-    def read(self, start: int, values: Array) -> None:
-        """`values` become those from `start` on, converted."""
-        if not compiles():
-            values[:] = self.array.flat[start : start + values.size]
-            return
-        kind = self.array.dtype
-        to_float = values.dtype.kind == "f" != kind.kind
-        form = kind.itemsize, not kind.isnative, kind.kind == "i", to_float
-        for where, buffer, grain in self._rectangles(start, values):
-            kernels("strided").gather(*where, *form, *buffer, grain=grain)
-
-    def write(self, start: int, values: Array) -> None:
-        """Those from `start` on become `values`, which fit."""
-        if not compiles():
-            self.array.flat[start : start + values.size] = values
-            return
-        form = self.array.itemsize, not self.array.dtype.isnative
-        for where, buffer, grain in self._rectangles(start, values):
-            kernels("strided").scatter(*where, *form, *buffer, grain=grain)
-
-    def _rectangles(self, start: int, values: Array) -> Iterator[tuple[Any, Any, int]]:
-        """The rest of a line, whole lines, the start of one: each as kernels are told of it."""
-        buffer, done = values.ctypes.data, 0
-        while done < values.size:
-            line, column = divmod(start + done, self.length)
-            left = values.size - done
-            lines = 1 if column else max(1, left // self.length)
-            columns = min(self.length - column, left // lines)
-            blocks = -(-columns // self.block)
-            across = blocks > lines  # then threads share out blocks, else lines
-            tasks = blocks if across else lines
-            memory = self.memory + column * self.step
-            where = tasks, across, line, lines, columns, self.block, LINES
-            yield (
-                (*where, memory, self.shape, self.strides, self.step),
-                (buffer + done * values.itemsize, values.itemsize),
-                lines * columns // tasks,
-            )
-            done += lines * columns
-
-
-def pieces(dim: int, *some: Lines) -> Iterator[slice]:
-    """Ranges of the values of arrays of one size.
-
-    They are whole vectors of `dim` and whole lines, where those are no longer than a piece.
+    When one fails or is interrupted, those that have not begun are left.
     """
-    count = some[0].array.size
-    most = VALUES * (_threads() if count > VALUES else 1)
-    lengths = (lines.length for lines in some if dim <= lines.length <= most)
-    unit = max(lengths, default=dim if dim <= most else 1)
-    step = max(1, most // unit) * unit
-    for start in range(0, count, step):
-        yield slice(start, min(start + step, count))
-
-
-def _threads() -> int:
-    return max(1, int(kernels("jit").threads_now())) if compiles() else 1
+    every = list(some)
+    threads = min(len(every), kernels("jit").threads_now() if compiles() else 1)
+    if threads <= 1:
+        yield from map(work, every)
+        return
+    with ThreadPoolExecutor(threads, "fastnoise") as pool:
+        yield from pool.map(work, every)

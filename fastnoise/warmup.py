@@ -11,7 +11,6 @@ import numpy as np
 
 from fastnoise.bits import compiled_blocks
 from fastnoise.compiled import read_only
-from fastnoise.pieces import Part, Present
 from fastnoise.progress import progress
 from fastnoise.registry import REGISTRY
 from fastnoise.repeats import has_repeats
@@ -50,7 +49,6 @@ def _jobs() -> list[tuple[str, Callable[[], object]]]:
         ("single blocks", partial(compiled_blocks, bytes(32), [0])),
         ("repeats of rows", _find_repeats),
         ("tags of ids", _make_tags),
-        ("strided and nullable values", _move),
     ]
     ready: set[str] = set()
 
@@ -84,11 +82,3 @@ def _find_repeats() -> None:
 def _make_tags() -> None:
     text_tags(np.zeros(2, np.int64), np.zeros(0, np.uint8), bytes(32), alone=True)
     block_tags(b"i", np.zeros((1, 2), np.uint64), bytes(32), alone=True)
-
-
-def _move() -> None:
-    for dtype in FLOATS:
-        part = Part(np.zeros(ROWS, dtype), Present(np.zeros(ROWS, np.uint8), 0))
-        values = np.empty(ROWS, dtype)
-        part.read(0, values)
-        part.lines.write(0, values)

@@ -19,7 +19,7 @@ from fastnoise.etl.metadata import after_noise
 from fastnoise.etl.plan import Plan
 from fastnoise.etl.seen import Seen
 from fastnoise.identity import entry_identity, ids_identity, noise_identity
-from fastnoise.pieces import Part
+from fastnoise.pieces import Part, whole
 from fastnoise.rows import Rows, by_the_first, check_stream
 from fastnoise.stream import KEY_BYTES, Stream
 
@@ -102,8 +102,7 @@ def _perturbed(entry: Entry, columns: Sequence[Any], stream: Stream, rows: Rows)
 def _clamped(part: Part) -> Any:
     """As floats; integers are those that floats hold exactly, as in a column of their own."""
     kind = part.values.dtype if part.values.dtype.kind == "f" else np.dtype(np.float64)
-    values = np.empty(part.values.size, kind)
-    part.read(0, values)
+    values = part.read(whole(part.values), kind)
     return values if part.values.dtype == kind else values.clip(-EXACT_FLOAT, EXACT_FLOAT, values)
 
 
@@ -113,7 +112,7 @@ def _split(view: Column, values: Any) -> Any:
     ends = np.cumsum([part.values.size for part in view.parts])[:-1]
     results = np.split(values.astype(kind if kind.kind == "f" else np.float64), ends)
     for part, result in zip(view.parts, results, strict=True):
-        part.blank(0, result)
+        part.blank(whole(result), result)
     return view.with_values(results)
 
 

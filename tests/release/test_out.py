@@ -232,7 +232,7 @@ def test_interrupt__between_chunks(mechanism, when, layout, monkeypatch):
         calls.append(done)
         if when == "after" or len(calls) == 1:
             right(law, key, rows, done, x, out, limits)
-        if len(calls) == 2 or layout in ("plain", "in place"):
+        if len(calls) > 1 or layout in ("plain", "in place"):  # threads may be several further
             raise KeyboardInterrupt
 
     monkeypatch.setattr("fastnoise.pieces.VALUES", 100)

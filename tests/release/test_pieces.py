@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import fastnoise as fn
-from fastnoise.pieces import Lines, Part, Present, pieces
+from fastnoise.pieces import Part, Piece, Present, in_threads, write
 
 INTEGERS = [f"{order}{kind}{size}" for order in "<>" for kind in "iu" for size in (1, 2, 4, 8)]
 LAYOUTS = {
@@ -19,53 +19,66 @@ LAYOUTS = {
 }
 
 
-@pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.parametrize("most", [1, 7, 100, 5000])
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_lines__are_read_and_written(layout, compiled, rng, monkeypatch):
-    monkeypatch.setattr("fastnoise.pieces.compiles", lambda: compiled)
+def test_pieces__are_read_and_written(layout, most, rng, monkeypatch):
+    """Each in its place, whatever the layout, as numpy converts them."""
+    monkeypatch.setattr("fastnoise.pieces.VALUES", most)
     for dtype in ("<f8", ">f8", "<f4", ">f4", *INTEGERS):
         x = rng.integers(0, 256, 3600 * 8, np.uint8).view(dtype)[:3600]
         array = LAYOUTS[layout](x)
-        start, end = sorted(rng.integers(0, 3600, 2).tolist())
         native = np.dtype(dtype).newbyteorder("=")
         working = native if native.kind == "f" else np.dtype(f"{native.kind}8")
-        kinds = {working} if working.kind == "f" else {working, np.dtype(np.float64)}
-        for kind in kinds:
-            values = np.empty(end - start, kind)
-            Lines.of(array).read(start, values)
-            assert values.tobytes() == array.reshape(-1)[start:end].astype(kind).tobytes(), dtype
+        part = Part(array)
+        found = [part.read(piece, working) for piece in part.pieces()]
+        assert np.concatenate(found).tobytes() == array.reshape(-1).astype(working).tobytes()
         if layout != "the same line":
-            check_writing(array, start, x[::-1][start:end].astype(working))
+            others = x[::-1].copy()
+            for piece in part.pieces():
+                write(piece, others[piece.range].astype(working), array)
+            assert array.tobytes() == others.tobytes()
+        if most > 1:
+            break
 
 
-def check_writing(array, start, values):
-    before = array.reshape(-1).copy()
-    Lines.of(array).write(start, values)
-    before[start : start + values.size] = values
-    assert array.tobytes() == before.tobytes()
-
-
-@pytest.mark.parametrize("compiled", [True, False])
 @pytest.mark.parametrize("first", [0, 3, 8])
-def test_missing_values__are_blank(first, compiled, rng, monkeypatch):
-    monkeypatch.setattr("fastnoise.pieces.compiles", lambda: compiled)
+def test_missing_values__are_blank(first, rng, monkeypatch):
+    monkeypatch.setattr("fastnoise.pieces.VALUES", 77)
     there = rng.random(500) < 0.7
     bits = np.packbits(np.concatenate([np.zeros(first, bool), there]), bitorder="little")
     for dtype in (np.float64, np.float32, np.int64):
         x = np.arange(1, 501).astype(dtype)
-        for start in (0, 5, 64):
-            values = np.empty(500 - start, dtype)
-            Part(x, Present(bits, first)).read(start, values)
-            assert np.array_equal(values, np.where(there, x, 0)[start:])
+        part = Part(x, Present(bits, first))
+        found = np.concatenate([part.read(piece, x.dtype) for piece in part.pieces()])
+        assert np.array_equal(found, np.where(there, x, 0))
 
 
-def test_pieces__are_whole_vectors_and_lines(monkeypatch):
+@pytest.mark.parametrize("shape", [(), (0,), (3, 0, 2), (1000,), (100, 32), (3, 4, 50), (2, 130)])
+def test_pieces__are_all_values_once(shape, monkeypatch):
+    """In order, and vectors stay whole where they fit."""
     monkeypatch.setattr("fastnoise.pieces.VALUES", 100)
-    monkeypatch.setattr("fastnoise.pieces._threads", lambda: 1)
-    array = np.zeros((100, 64))[:, ::2]
-    found = list(pieces(8, Lines.of(array)))
-    assert [piece.start for piece in found[:3]] == [0, 96, 192]
-    assert found[-1].stop == array.size
+    array = np.arange(np.prod(shape, dtype=int)).reshape(shape)
+    found = list(Part(array).pieces())
+    assert [i for piece in found for i in range(piece.start, piece.start + piece.size)] == [
+        *range(array.size)
+    ]
+    assert all(piece.size <= 100 for piece in found)
+    if shape and shape[-1] <= 100:
+        assert all(piece.start % shape[-1] == 0 for piece in found)
+
+
+def test_threads__leave_what_has_not_begun_when_one_fails(threads):
+    threads(2)
+    begun = []
+
+    def work(piece):
+        begun.append(piece.start)
+        if piece.start == 0:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        list(in_threads(work, (Piece((), i, 1) for i in range(10_000))))
+    assert len(begun) < 10_000
 
 
 def test_fresh_noise__needs_no_identity(monkeypatch):
