@@ -1,8 +1,8 @@
 """Arrays that kernels cannot take as they are, in pieces that they can.
 
 Strided, converted and nullable values go through a buffer, a piece at a time: numpy copies it
-there, a kernel perturbs it, numpy copies it back. It stays in the cache meanwhile, and since neither
-holds the interpreter, several threads do so at once.
+there, a kernel perturbs it, numpy copies it back. It stays in the cache meanwhile, and since
+neither holds the interpreter, several threads do so at once.
 """
 
 from __future__ import annotations
