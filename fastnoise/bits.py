@@ -104,6 +104,11 @@ def compiled_blocks(key: bytes, blocks: Sequence[int]) -> list[list[int]]:
     return found
 
 
+def cipher_blocks() -> Blocks:
+    """Compiled unless numba must not: plain Python's tables may tell a key to who shares a cache."""
+    return compiled_blocks if compiles() else plain_blocks
+
+
 def block_place(address: int, index: int) -> int:
     """Block `index` of the row with that address."""
     return index << layout.ADDRESS_BITS | address
@@ -125,12 +130,12 @@ def own_words(key: bytes, address: int, width: int, blocks: Blocks = plain_block
     return words[first : first + width]
 
 
-def row_words(key: bytes, address: int, width: int) -> Iterator[int]:
+def row_words(key: bytes, address: int, width: int, blocks: Blocks = plain_blocks) -> Iterator[int]:
     """The 64-bit words of a row: its own, `width` halves of them, then extra ones without end."""
-    own = own_words(key, address, width)
+    own = own_words(key, address, width, blocks)
     yield from pairs_of([*own, 0] if width % 2 else own)
     for index in count(layout.EXTRA_INDEX):
-        yield from pairs_of(aes_block(key, block_place(address, index)))
+        yield from pairs_of(blocks(key, [block_place(address, index)])[0])
 
 
 def row_key(key: bytes, address: int, blocks: Blocks = plain_blocks) -> bytes:

@@ -74,7 +74,7 @@ def way_of(context: Any) -> tuple[int, Encrypt]:
     if context.codegen().magic_tuple()[0].startswith("aarch64"):
         return 1, _arm_rounds
     blocks = 1
-    if has(context, "vaes"):
+    if has(context, "vaes") and has(context, "avx2"):  # which NUMBA_ENABLE_AVX=0 takes away
         blocks = 4 if has(context, "avx512bw") else 2
     return blocks, _x86_rounds(blocks)
 

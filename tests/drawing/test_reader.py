@@ -9,7 +9,7 @@ from fastnoise_kernels.ahead import nothing_ahead
 from laws import STAIRCASE_TABLES, line_law
 
 from fastnoise.laws.line import reader
-from fastnoise.laws.line.tables import staircase_tables
+from fastnoise.laws.line.tables import laplace_tables, staircase_tables
 from fastnoise.rows import Rows
 
 SMALL = [(1.0, 2**20, 395_882), (2.5, 10, 3), (1e-3, 2**20, 2**19), (20.0, 2**35, 1_560_000)]
@@ -128,3 +128,24 @@ def test_deep_noise__is_marked_not_wrapped():
         fast, slow = both_ways(law, beyond_the_head(law, 2000) + FILL)
         assert fast == layout.UNDECIDED
         assert abs(slow) > 2**62
+
+
+# A row in eight is careful, of each of its draws again.
+OFTEN_CAREFUL = staircase_tables(0.5, 3 * 2**29, 2**29 + 5)
+TABLES_OF = {
+    "short": OFTEN_CAREFUL,
+    "long": staircase_tables(1e-3, 2**20, 2**19),
+    "sloping": laplace_tables(1.0, 2**20),
+}
+
+
+@pytest.mark.parametrize("kind", TABLES_OF)
+def test_addresses_of_96_bits__are_whole_wherever_they_are_used(kind, rng):
+    """Of people whose ids are hashed; pairs of them differ in the upper 32 bits alone."""
+    tables = TABLES_OF[kind]
+    lows = rng.integers(0, 2**64, 150, np.uint64).tolist()
+    addresses = [top << 64 | low for low in lows for top in (0, 2**31, 2**31 + 77, 2**32 - 1)]
+    law, plain = line_law(tables, 1.0, integers=True), reader.LineReader(tables)
+    fast = law.noise(KEY, Rows.of(addresses), len(addresses))
+    assert fast.tolist() == [plain.noise(KEY, address) for address in addresses]
+    assert len(set(fast.tolist())) > 0.95 * len(addresses)

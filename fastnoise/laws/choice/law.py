@@ -14,7 +14,7 @@ from fastnoise_kernels import layout
 from fastnoise_kernels.polynomials import LN2
 
 from fastnoise.arithmetic.elementary import exp_above
-from fastnoise.bits import row_words
+from fastnoise.bits import Blocks, cipher_blocks, plain_blocks, row_words
 from fastnoise.certificate import Guarantee
 from fastnoise.compiled import kernels, read_only
 from fastnoise.identity import encoded
@@ -57,7 +57,7 @@ class ChoiceLaw:
 
     @cached_property
     def reader(self) -> ChoiceReader:
-        return ChoiceReader(self)
+        return ChoiceReader(self, cipher_blocks())
 
     @cached_property
     def sizes(self) -> Array:
@@ -124,11 +124,11 @@ def weight_tables(law: ChoiceLaw, count: int) -> Array:
 class ChoiceReader:
     """Choices in exact arithmetic: e**-epsilon to as many bits as it takes."""
 
-    def __init__(self, law: ChoiceLaw) -> None:
-        self.law = law
+    def __init__(self, law: ChoiceLaw, blocks: Blocks = plain_blocks) -> None:
+        self.law, self.blocks = law, blocks
 
     def choose(self, key: bytes, address: int, costs: list[float]) -> int:
-        return self.draw(row_words(key, address, 2), costs)
+        return self.draw(row_words(key, address, layout.SHORT, self.blocks), costs)
 
     def draw(self, words: Iterator[int], costs: list[float]) -> int:
         """The first i whose running sum of weights is beyond a uniform number times their sum."""

@@ -16,9 +16,9 @@ from fastnoise_kernels.layout import BYTE_BITS, SPARE_BITS
 
 from fastnoise.arithmetic.elementary import root_bounds
 from fastnoise.arithmetic.floats import float_above
-from fastnoise.bits import compiled_blocks, plain_blocks
+from fastnoise.bits import cipher_blocks
 from fastnoise.certificate import Guarantee
-from fastnoise.compiled import compiles, read_only
+from fastnoise.compiled import read_only
 from fastnoise.laws.alias import Tables
 from fastnoise.laws.grids import MEAN_BITS, STEPS_BITS, WIDENED_BITS, power_grid, refuse_small
 from fastnoise.laws.l2.reader import L2Reader
@@ -57,7 +57,7 @@ class L2Law(VectorLaw):
 
     @cached_property
     def reader(self) -> L2Reader:
-        return L2Reader(self.tables, compiled_blocks if compiles() else plain_blocks)
+        return L2Reader(self.tables, cipher_blocks())
 
     def guarantee(self, changed: int | None) -> Guarantee:
         from fastnoise.laws.l2.guarantees import guarantee

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fastnoise.arithmetic.floats import float_above
+from fastnoise.bits import cipher_blocks
 from fastnoise.certificate import Guarantee
 from fastnoise.compiled import read_only
 from fastnoise.design.moments import geometric_mean, power_means, precise
@@ -56,7 +57,7 @@ class LayersLaw(VectorLaw):
 
     @cached_property
     def reader(self) -> LayerReader:
-        return self.reader_class(self.tables)
+        return self.reader_class(self.tables, cipher_blocks())
 
     def guarantee(self, changed: int | None) -> Guarantee:
         from fastnoise.laws.layers.guarantees import guarantee

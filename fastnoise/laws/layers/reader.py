@@ -13,7 +13,7 @@ from itertools import accumulate
 
 from fastnoise_kernels import layout
 
-from fastnoise.bits import MASK_32, row_words
+from fastnoise.bits import MASK_32, Blocks, plain_blocks, row_words
 from fastnoise.laws.alias import Tables
 from fastnoise.laws.layers.balls import points_by_count
 from fastnoise.laws.line.reader import Table, bounded, restarted_digit
@@ -22,7 +22,8 @@ from fastnoise.laws.line.reader import Table, bounded, restarted_digit
 class LayerReader(ABC):
     """Draws a layer, and leaves to its subclasses what is uniform on it."""
 
-    def __init__(self, law: Tables) -> None:
+    def __init__(self, law: Tables, blocks: Blocks = plain_blocks) -> None:
+        self.blocks = blocks
         header = [int(word) for word in law[: layout.VECTOR_HEADER]]
         self.width, self.dim, coins = (
             header[at] for at in (layout.WIDTH, layout.DIM, layout.COINS)
@@ -44,7 +45,7 @@ class LayerReader(ABC):
         )
 
     def noise(self, key: bytes, address: int) -> list[int]:
-        return self.draw(row_words(key, address, self.width))
+        return self.draw(row_words(key, address, self.width, self.blocks))
 
     def draw(self, words: Iterator[int]) -> list[int]:
         own = [next(words) for _ in range((self.width + 1) // 2)]

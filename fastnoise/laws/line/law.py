@@ -18,6 +18,7 @@ import numpy.typing as npt
 from fastnoise_kernels.layout import UNDECIDED
 
 from fastnoise.arithmetic.floats import float_above
+from fastnoise.bits import cipher_blocks
 from fastnoise.certificate import Guarantee
 from fastnoise.compiled import kernels
 from fastnoise.design.moments import integer_moment
@@ -58,7 +59,7 @@ class LineLaw(Law):
 
     @cached_property
     def reader(self) -> LineReader:
-        return LineReader(self.tables)
+        return LineReader(self.tables, cipher_blocks())
 
     def noise(self, key: bytes, rows: Rows, count: int) -> npt.NDArray[np.int64]:
         """The noise itself in grid steps, UNDECIDED where it is."""

@@ -12,7 +12,7 @@ from math import prod
 
 from fastnoise_kernels import layout
 
-from fastnoise.bits import MASK_32, row_words
+from fastnoise.bits import MASK_32, Blocks, plain_blocks, row_words
 from fastnoise.laws.alias import Tables
 
 
@@ -102,7 +102,8 @@ class Slopes:
 class LineReader:
     """Draws from a law."""
 
-    def __init__(self, law: Tables) -> None:
+    def __init__(self, law: Tables, blocks: Blocks = plain_blocks) -> None:
+        self.blocks = blocks
         header = [int(word) for word in law[: layout.HEADER]]
         self.width, self.beyond = header[layout.WIDTH], header[layout.BEYOND]
         self.steps, self.radius = header[layout.STEPS], header[layout.RADIUS]
@@ -114,7 +115,7 @@ class LineReader:
 
     def noise(self, key: bytes, address: int) -> int:
         """The noise of one row, in grid steps, of any size."""
-        return self.draw(row_words(key, address, self.width))
+        return self.draw(row_words(key, address, self.width, self.blocks))
 
     def draw(self, words: Iterator[int]) -> int:
         """The noise that a row's words give."""
