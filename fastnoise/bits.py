@@ -105,7 +105,7 @@ def compiled_blocks(key: bytes, blocks: Sequence[int]) -> list[list[int]]:
 
 
 def cipher_blocks() -> Blocks:
-    """Compiled unless numba must not: plain Python's tables may tell a key to who shares a cache."""
+    """Compiled, unless numba must not: tables of plain Python may tell a key to other processes."""
     return compiled_blocks if compiles() else plain_blocks
 
 
