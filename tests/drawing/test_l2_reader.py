@@ -105,8 +105,8 @@ def test_errors__that_are_bounded_too_low_are_seen(dim, monkeypatch):
     bold = kernel_with(
         ("return 1.01 * (", "return 0.0101 * ("),
         (
-            "return 1.6 * 2.0 ** -(self.place_bits + 1) + 12.8 * ROUND + 2 *",
-            "return 0.016 * 2.0 ** -(self.place_bits + 1) + 0.128 * ROUND + 0.02 *",
+            "return 1.6 * 2.0 ** -(self.place_bits + 1) + rounding + 2 *",
+            "return 0.016 * 2.0 ** -(self.place_bits + 1) + 0.01 * rounding + 0.02 *",
         ),
         ("part * 1.6 + 5 * ROUND", "part * 0.016 + 0.05 * ROUND"),
         monkeypatch=monkeypatch,

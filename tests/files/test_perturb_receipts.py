@@ -91,7 +91,7 @@ GOOD = {
     "format": 2,
     "releases": [
         {
-            "identity": 1,
+            "identity": 2,
             "version": "0.1.0",
             "date": "2026-11-18T11:00:00.123456+00:00",
             "release": None,
@@ -132,7 +132,8 @@ BAD = {
     "format 1": edited("format", 1),
     "format 3": edited("format", 3),
     "format true": edited("format", True),
-    "identity 2": edited(*RELEASE, "identity", 2),
+    "identity 1": edited(*RELEASE, "identity", 1),
+    "identity 3": edited(*RELEASE, "identity", 3),
     "no JSON": "{",
     "not UTF-8": b"\xff\xfe",
     "empty": "",

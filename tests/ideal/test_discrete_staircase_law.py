@@ -372,7 +372,7 @@ def test_discrete_staircase__tradeoff_is_neyman_pearson(epsilon, sensitivity):
 
 
 def test_discrete_staircase__callable_has_limits():
-    with pytest.raises(ValueError, match=r"epsilon must be .*0\.001.*cost.*r.*not 0\.0005"):
+    with pytest.raises(ValueError, match=r"epsilon must be .*0\.001.*cost, not 0\.0005: .*r"):
         optimal_radius(0.0005, 1, abs)
     with pytest.raises(ValueError, match=r"sensitivity must be .*10000.*cost.*r.*not 10001"):
         optimal_radius(1.0, 10_001, abs)

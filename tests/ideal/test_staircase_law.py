@@ -345,9 +345,9 @@ def test_staircase__cost_that_starts_far_out():
 
 
 def test_staircase__callable_needs_a_moderate_epsilon():
-    with pytest.raises(ValueError, match=r"epsilon must be .*0\.001.*cost.*gamma.*not 0\.0005"):
+    with pytest.raises(ValueError, match=r"epsilon must be .*0\.001.*cost, not 0\.0005: .*gamma"):
         optimal_gamma(0.0005, 1.0, abs)
-    with pytest.raises(ValueError, match=r"epsilon must be .*0\.001.*cost.*moment.*not 0\.0005"):
+    with pytest.raises(ValueError, match=r"epsilon must be .*0\.001.*cost, not 0\.0005: .*moment"):
         law_of(0.0005, 0.5).expected_cost(abs)
 
 

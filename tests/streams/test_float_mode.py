@@ -226,7 +226,7 @@ for mode in {list(MODES.values())}:
     print(report.passed, report.outcomes[0].detail)
 """
     told = here(script, NUMBA_NUM_THREADS="1").splitlines()
-    odd = "False 1: 100,000 of 100,000 rows in threads that compute otherwise"
+    odd = "False 1: 400,000 of 400,000 rows in threads that compute otherwise"
     assert told == ["True", *[odd] * len(MODES)]
     workers = ODD_WORKERS.format(mode=MODES["upward"], tiny=2.0**-60)
     look = "from fastnoise.verify.run import verify\nprint(odd > 0, verify(['floats']).passed)"
