@@ -135,7 +135,7 @@ def test_discrete_laplace__callable_cost(epsilon, sensitivity):
 def test_discrete_laplace__callable_has_limits():
     with pytest.raises(ValueError, match=r"epsilon must be .*0\.001.*cost, not 0\.0005: .*moment"):
         fn.DiscreteLaplace(0.0005, 1).expected_cost(abs)
-    with pytest.raises(ValueError, match=r"sensitivity must be .*10000.*cost.*moment.*not 10001"):
+    with pytest.raises(ValueError, match=r"sensitivity must be .*10000.*cost, not 10001: .*moment"):
         fn.DiscreteLaplace(1.0, 10_001).expected_cost(abs)
 
 

@@ -374,7 +374,7 @@ def test_discrete_staircase__tradeoff_is_neyman_pearson(epsilon, sensitivity):
 def test_discrete_staircase__callable_has_limits():
     with pytest.raises(ValueError, match=r"epsilon must be .*0\.001.*cost, not 0\.0005: .*r"):
         optimal_radius(0.0005, 1, abs)
-    with pytest.raises(ValueError, match=r"sensitivity must be .*10000.*cost.*r.*not 10001"):
+    with pytest.raises(ValueError, match=r"sensitivity must be .*10000.*cost, not 10001: .*r"):
         optimal_radius(1.0, 10_001, abs)
-    with pytest.raises(ValueError, match=r"sensitivity must be .*10000.*cost.*moment.*not 20000"):
+    with pytest.raises(ValueError, match=r"sensitivity must be .*10000.*cost, not 20000: .*moment"):
         Law(1.0, 20_000, 5).expected_cost(abs)
