@@ -114,7 +114,7 @@ def test_textbook_noise__is_added_and_rounded_once(mechanism, stream):
         for v, n, unit in zip(x.tolist(), noise, units, strict=True)
     ]
     held = np.abs(noise) <= 2.0**53  # by floats: larger noise is rounded by itself before
-    assert held.mean() > 0.98
+    assert held.mean() > 0.95
     assert (got.reshape(-1) == expected)[held].all()
     twice = [v + n * float(u) for v, n, u in zip(x.tolist(), noise, units, strict=True)]
     assert twice != expected or not isinstance(mechanism, fn.Staircase)
