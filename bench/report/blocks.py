@@ -13,7 +13,7 @@ from bench.report.runs import Runs, origin, table_of
 from fastnoise.registry import REGISTRY, Registered
 
 ROOT = Path(__file__).parents[2]
-TABLES = ("engine", "mechanisms", "flat", "roofline", "etl")
+TABLES = ("engine", "busy", "targets", "mechanisms", "flat", "roofline", "etl")
 PAGES = {"README.md": ("classes", "headline"), "docs/benchmarks.md": (*TABLES, "peers")}
 COVERED = {  # by adjacency
     "element": "one {value} changes by at most {bound}",

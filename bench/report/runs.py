@@ -9,7 +9,10 @@ from typing import Any
 from bench.table import FOLDER, Table
 
 KEPT = Path(__file__).parent / "runs.json"
-NAMES = ("engine", "mechanisms", "flat", "roofline", "etl", "scaling", "peers")
+NAMES = (
+    *("engine", "busy", "targets", "mechanisms", "flat", "roofline", "etl"),
+    *("scaling", "peers"),
+)
 
 Runs = dict[str, Any]
 

@@ -87,7 +87,7 @@ def one_run(threads, monkeypatch):
 
 @pytest.mark.usefixtures("one_run")
 def test_tables(capsys):
-    assert len(table.shown(engine.engine_table(2_560, 10_000, 1_000)).rows) == 29
+    assert len(table.shown(engine.engine_table(2_560, 10_000, 1_000)).rows) == 30
     every = [mechanisms.mechanism_table(2_560), mechanisms.flat_table((1_280, 2_560))]
     for one in (*every, roofline.roofline_table(2_560)):
         rows = table.shown(one).rows
