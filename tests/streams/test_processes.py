@@ -289,3 +289,30 @@ def test_kernels__never_import_the_layer_above():
         """
     )
     assert out == "[]"
+
+
+@pytest.mark.parametrize("layer", ["omp", "workqueue"])
+def test_odd_layouts__in_forks_and_threads_have_the_same_noise(layer):
+    """Pieces of strided values go through a pool of threads, wherever the call is made."""
+    script = """
+        import os, threading
+        import numpy as np
+        import fastnoise as fn
+        law, x = fn.Staircase(1.0), np.arange(600_000.0)[::2]
+        def noisy(x):
+            return law.perturb(x, stream=fn.Stream.from_key(bytes(32)).at(0))
+        expected, found = noisy(x.copy()), []
+        def compare():
+            found.append(np.array_equal(noisy(x), expected))
+        compare()
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if np.array_equal(noisy(x.astype(">f8")), expected) else 1)
+        threads = [threading.Thread(target=compare) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        print(os.waitpid(child, 0)[1], found)
+    """
+    assert run(script, NUMBA_THREADING_LAYER=layer) == f"0 {[True] * 5}"
